@@ -1,0 +1,5 @@
+"""Errors about pytrees: structures that part, keys that have no order (codes 3xx)."""
+
+from __future__ import annotations
+
+from celadon.errors.catalogue import CeladonError

@@ -1,0 +1,63 @@
+"""Evaluate: the interpreter outside any trace; exact ops run in NumPy, every other op as a one-op program on the executor."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celadon import program, tracing
+from celadon.array import Array, from_host
+from celadon.program import Equation, Literal, Program, Var
+from celadon.types import ArrayType
+
+if TYPE_CHECKING:
+    from celadon.op import Op
+
+_KEPT = 4096
+
+
+class Evaluate:
+    """Computes ops at once. One-op programs are kept by op, parameters and types."""
+
+    def __init__(self) -> None:
+        self.programs: OrderedDict[object, Program] = OrderedDict()
+
+    def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        values = [tracing.as_array(x) for x in operands]
+        types = [x.type for x in values]
+        if op.exact and op.numpy is not None:
+            return self._exact(op, values, op.result_type(*types, **params), params)
+        results = program.run(self._one_op(op, tuple(types), params), values)
+        return results if op.multiple else results[0]
+
+    def _exact(self, op: Op, values: Sequence[Array], type: ArrayType, params: dict[str, Any]) -> Array:
+        with np.errstate(all="ignore"):
+            assert op.numpy is not None
+            host = np.asarray(op.numpy(*[x.host for x in values], **params))
+        if host.dtype != type.dtype or host.shape != type.shape:
+            host = np.broadcast_to(host.astype(type.dtype, copy=False), type.shape)
+        return Array(type, host=host) if type.weak_type else from_host(host)
+
+    def _one_op(self, op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:
+        key = (op.name, types, tuple(params.items()))
+        found = self.programs.get(key)
+        if found is None:
+            found = self.programs[key] = _program_of(op, types, params)
+            if len(self.programs) > _KEPT:
+                self.programs.popitem(last=False)
+        return found
+
+
+def _program_of(op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:
+    inputs = [Var(t) for t in types]
+    made = op.result_type(*types, **params)
+    outputs = [Var(t) for t in made] if op.multiple else [Var(made)]
+    return Program(inputs, [Equation(op, inputs, outputs, params)], outputs, name=op.name)
+
+
+tracing.eager = Evaluate()
+
+__all__ = ["Evaluate", "Literal"]

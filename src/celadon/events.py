@@ -1,0 +1,63 @@
+"""The event log: what every trace, compile, miss and fall-back did and cost, as data; listeners and readers render it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened: its kind, when it ended (seconds of perf_counter), how long it took, and its facts."""
+
+    kind: str
+    at: float
+    seconds: float
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+log: deque[Event] = deque(maxlen=100_000)
+listeners: list[Callable[[Event], None]] = []
+
+
+def record(kind: str, seconds: float = 0.0, **facts: Any) -> Event:
+    """Write one event.
+
+    >>> record("example", 0.5, name="f").facts
+    {'name': 'f'}
+    """
+    event = Event(kind, time.perf_counter(), seconds, facts)
+    log.append(event)
+    for listener in tuple(listeners):
+        listener(event)
+    return event
+
+
+@contextmanager
+def timed(kind: str, **facts: Any) -> Iterator[dict[str, Any]]:
+    """Record how long the block took; the block may add facts to the dict it is given."""
+    start = time.perf_counter()
+    yield facts
+    record(kind, time.perf_counter() - start, **facts)
+
+
+@contextmanager
+def watching() -> Iterator[list[Event]]:
+    """Collect the events of a block in a list.
+
+    >>> with watching() as seen:
+    ...     _ = record("example")
+    >>> [event.kind for event in seen]
+    ['example']
+    """
+    seen: list[Event] = []
+    listeners.append(seen.append)
+    listener = listeners[-1]
+    try:
+        yield seen
+    finally:
+        listeners.remove(listener)

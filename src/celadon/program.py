@@ -1,0 +1,150 @@
+"""Programs: typed equations over variables and literals; tracing makes them, every later stage reads and rewrites them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from celadon.types import ArrayType, DType
+
+if TYPE_CHECKING:
+    from celadon.op import Op
+
+
+class Var:
+    """A variable of a program: one value of one type, known by identity."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: ArrayType):
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"%{id(self) & 0xFFFF:04x}:{self.type}"
+
+
+class Literal:
+    """A scalar in a program. It is lifted out of the structure unless it is `fixed`."""
+
+    __slots__ = ("fixed", "type", "value")
+
+    def __init__(self, value: Any, type: ArrayType, fixed: bool = False):
+        self.value, self.type, self.fixed = value, type, fixed
+
+    def __repr__(self) -> str:
+        return f"{self.value}:{self.type}"
+
+
+Operand = Var | Literal
+Source = tuple[str, int, str]  # file, line, function: errors.describe writes it
+
+
+def literal(value: Any, dtype: DType, weak_type: bool = False) -> Literal:
+    """A literal of a dtype, to be lifted."""
+    return Literal(_scalar(value, dtype), ArrayType((), dtype, weak_type))
+
+
+def fixed(value: Any, dtype: DType) -> Literal:
+    """A literal that stays in the structure: for what no argument, static value or extent can change."""
+    return Literal(_scalar(value, dtype), ArrayType((), dtype), True)
+
+
+def _scalar(value: Any, dtype: DType) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)[()]
+
+
+@dataclass(slots=True, eq=False)
+class Equation:
+    """outputs = op(inputs, **params), and the user's line that asked for it."""
+
+    op: Op
+    inputs: Sequence[Operand]
+    outputs: Sequence[Var]
+    params: dict[str, Any]
+    source: Source | None = None
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Program:
+    """Inputs, captured arrays, equations in order, outputs. `captures` pairs a variable with the array it stands for."""
+
+    inputs: Sequence[Var]
+    equations: Sequence[Equation]
+    outputs: Sequence[Operand]
+    captures: Sequence[tuple[Var, Any]] = ()
+    name: str = "main"
+
+    def __str__(self) -> str:
+        return show(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A lowered program with what the text says about it: names of results, donated inputs (input -> output)."""
+
+    program: Program
+    results: tuple[str, ...] = ()
+    aliases: dict[int, int] = field(default_factory=dict[int, int])
+    donors: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.program.name
+
+
+run: Callable[[Program, Sequence[Any]], list[Any]]  # filled by calling.py: executes a Program on concrete arrays
+
+memory: WeakKeyDictionary[Program, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def remembered(program: Program, key: Any, make: Callable[[], Any]) -> Any:
+    """A result derived from a program (its lowering, say), kept as long as the program lives."""
+    table = memory.setdefault(program, {})
+    if key not in table:
+        table[key] = make()
+    return table[key]
+
+
+def show(program: Program) -> str:
+    """The program as text, one equation a line.
+
+    >>> x = Var(ArrayType((2,), np.dtype("float32")))
+    >>> print(Program([x], [], [x]))
+    main(a:f32[2]) -> (a)
+    """
+    names: dict[Var, str] = {}
+
+    def name(operand: Operand) -> str:
+        if isinstance(operand, Literal):
+            return str(operand.value)
+        return names.setdefault(operand, _letters(len(names)))
+
+    head = ", ".join(f"{name(v)}:{v.type}" for v in [*program.inputs, *(v for v, _ in program.captures)])
+    lines = [f"  {_line(equation, name)}" for equation in program.equations]
+    outputs = ", ".join(map(name, program.outputs))
+    return "\n".join([f"{program.name}({head}) -> ({outputs})", *lines]) if lines else f"{program.name}({head}) -> ({outputs})"
+
+
+def _line(equation: Equation, name: Callable[[Operand], str]) -> str:
+    params = " ".join(f"{key}={_param(value)}" for key, value in equation.params.items())
+    inputs = ", ".join(map(name, equation.inputs))
+    outputs = ", ".join(f"{name(v)}:{v.type}" for v in equation.outputs)
+    return f"{outputs} = {equation.op.name}({inputs})" + (f" [{params}]" if params else "")
+
+
+def _param(value: Any) -> str:
+    return value.name if isinstance(value, Program) else str(value)
+
+
+def _letters(index: int) -> str:
+    text = ""
+    while True:
+        text = chr(97 + index % 26) + text
+        index = index // 26 - 1
+        if index < 0:
+            return text

@@ -1,0 +1,95 @@
+"""Settings: a global value with a per-thread override, each defined beside what it governs; key() is what programs are keyed by."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+registry: dict[str, Setting] = {}
+
+
+class _Thread(threading.local):
+    overrides: dict[str, Any] | None = None
+    key: tuple[object, ...] = ()
+
+
+_thread = _Thread()
+_global_key: tuple[object, ...] = ()
+
+
+class Setting:
+    """One setting under JAX's name; `keyed` ones are part of every program's key.
+
+    >>> deep = Setting("celadon_example_setting", 1)
+    >>> with deep(2):
+    ...     deep.value
+    2
+    >>> deep.value
+    1
+    """
+
+    def __init__(self, name: str, default: Any, keyed: bool = False, changed: Callable[[Any], None] | None = None):
+        self.name, self.default, self.keyed, self.changed = name, default, keyed, changed
+        self._global = _from_environment(name, default)
+        registry[name] = self
+        _refresh()
+
+    @property
+    def value(self) -> Any:
+        overrides = _thread.overrides
+        if overrides is not None and self.name in overrides:
+            return overrides[self.name]
+        return self._global
+
+    def update(self, value: Any) -> None:
+        """Set the global value."""
+        self._global = value
+        if self.changed is not None:
+            self.changed(value)
+        _refresh()
+
+    @contextmanager
+    def __call__(self, value: Any) -> Iterator[None]:
+        before = _thread.overrides
+        _override({**(before or {}), self.name: value})
+        try:
+            yield
+        finally:
+            _override(before)
+
+
+def key() -> tuple[object, ...]:
+    """The values of all keyed settings, in the order in which they were defined."""
+    return _global_key if _thread.overrides is None else _thread.key
+
+
+def names() -> tuple[str, ...]:
+    """The names of the keyed settings, in the order of key()."""
+    return tuple(name for name, setting in registry.items() if setting.keyed)
+
+
+def _override(overrides: dict[str, Any] | None) -> None:
+    _thread.overrides = overrides
+    _thread.key = _values()
+
+
+def _refresh() -> None:
+    global _global_key
+    _global_key = tuple(setting._global for setting in registry.values() if setting.keyed)
+    _thread.key = _values()
+
+
+def _values() -> tuple[object, ...]:
+    return tuple(setting.value for setting in registry.values() if setting.keyed)
+
+
+def _from_environment(name: str, default: Any) -> Any:
+    text = os.environ.get(name.upper())
+    if text is None:
+        return default
+    if isinstance(default, bool):
+        return text.lower() in ("1", "true", "yes", "on")
+    return type(default)(text) if default is not None else text

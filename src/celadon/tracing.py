@@ -1,0 +1,272 @@
+"""Interpreters: an op called on values goes to the current one, which computes it (Evaluate) or records an equation (Record)."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from celadon import errors
+from celadon.errors.catalogue import PACKAGE
+from celadon.program import Equation, Literal, Operand, Program, Source, Var, literal
+from celadon.types import ArrayType, DType, Shape, canonical, scalar_type
+
+if TYPE_CHECKING:
+    from celadon.op import Op
+
+
+class Value:
+    """What ops work on: an Array or a Tracer. numpy/ installs the operators and methods (see `install`)."""
+
+    __slots__ = ("__weakref__",)
+    type: ArrayType
+    __array_priority__ = 100
+
+    @property
+    def shape(self) -> Shape:
+        return self.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.type.ndim
+
+    @property
+    def size(self) -> int:
+        return self.type.size
+
+    @property
+    def weak_type(self) -> bool:
+        return self.type.weak_type
+
+    @property
+    def nbytes(self) -> int:
+        return self.type.nbytes
+
+    @property
+    def itemsize(self) -> int:
+        return self.type.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.type.shape:
+            raise errors.LengthOfScalar(type=self.type)
+        return self.type.shape[0]
+
+    def __hash__(self) -> int:
+        raise errors.UnhashableArray(type=self.type)
+
+
+def install(methods: dict[str, Any]) -> None:
+    """Give Array and Tracer operators and methods; called once, by numpy/."""
+    for name, method in methods.items():
+        setattr(Value, name, method)
+
+
+class Interpreter(Protocol):
+    def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any: ...
+
+
+class _State(threading.local):
+    interpreter: Interpreter | None = None
+
+
+_state = _State()
+eager: Interpreter  # set by array.py: Evaluate
+
+
+def current() -> Interpreter:
+    """The interpreter that ops go to, in this thread."""
+    return _state.interpreter or eager
+
+
+def recording() -> Record | None:
+    """The innermost open trace of this thread, or None outside any."""
+    found = _state.interpreter
+    return found if type(found) is Record else None
+
+
+@contextmanager
+def interpreting(interpreter: Interpreter | None) -> Iterator[None]:
+    before = _state.interpreter
+    _state.interpreter = interpreter
+    try:
+        yield
+    finally:
+        _state.interpreter = before
+
+
+class Tracer(Value):
+    """A value that is known only by its type while a function is traced.
+
+    Asking for its concrete value raises an error that names the argument it came from.
+    """
+
+    __slots__ = ("record", "source", "type", "var")
+
+    def __init__(self, record: Record, var: Var, source: Source | None = None):
+        self.record, self.var, self.type, self.source = record, var, var.type, source
+
+    def __repr__(self) -> str:
+        return f"Tracer<{self.type}>"
+
+    def __bool__(self) -> bool:
+        raise self._asked(errors.TracerBoolConversionError)
+
+    def __int__(self) -> int:
+        raise self._asked(errors.ConcretizationTypeError, wanted="int")
+
+    def __float__(self) -> float:
+        raise self._asked(errors.ConcretizationTypeError, wanted="float")
+
+    def __complex__(self) -> complex:
+        raise self._asked(errors.ConcretizationTypeError, wanted="complex")
+
+    def __index__(self) -> int:
+        raise self._asked(errors.TracerIntegerConversionError)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]:
+        raise self._asked(errors.TracerArrayConversionError)
+
+    def item(self, *args: int) -> Any:
+        raise self._asked(errors.ConcretizationTypeError, wanted="Python scalar")
+
+    tolist = item
+    __hash__ = Value.__hash__
+
+    def _asked(self, error: Callable[..., errors.CeladonError], **facts: object) -> errors.CeladonError:
+        return error(type=self.type, function=self.record.name, origin=self.record.origin(self.var), **facts)
+
+
+class Record:
+    """Records a program: every op called while it is current becomes an equation."""
+
+    def __init__(self, name: str = "main", outer: Record | None = None, tracing: bool = True):
+        self.name, self.outer, self.open, self.tracing = name, outer, True, tracing
+        self.inputs: list[Var] = []
+        self.input_names: list[str] = []
+        self.equations: list[Equation] = []
+        self.captures: dict[int, tuple[Var, Any]] = {}
+
+    def input(self, type: ArrayType, name: str = "") -> Tracer:
+        var = Var(type)
+        self.inputs.append(var)
+        self.input_names.append(name)
+        return Tracer(self, var, user_source() if self.tracing else None)
+
+    def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        inputs = [self.operand(x) for x in operands]
+        types = op.result_type(*[x.type for x in inputs], **params)
+        source = user_source() if self.tracing else None
+        outputs = [Var(t) for t in types] if op.multiple else [Var(types)]
+        self.equations.append(Equation(op, inputs, outputs, params, source))
+        if op.multiple:
+            return [Tracer(self, var, source) for var in outputs]
+        return Tracer(self, outputs[0], source)
+
+    def operand(self, x: Any) -> Operand:
+        """What stands for a value in this program: its variable, a literal, or a captured array."""
+        kind = type(x)
+        if kind is Tracer:
+            return x.var if x.record is self else self._from_outside(x)
+        if kind is Literal:
+            return x
+        if isinstance(x, bool | int | float | complex) and not isinstance(x, np.generic):
+            found = scalar_type(x)
+            return literal(x, found.dtype, found.weak_type)
+        return self.capture(x)
+
+    def _from_outside(self, x: Tracer) -> Var:
+        if not self._within(x.record):
+            raise errors.UnexpectedTracerError(
+                type=x.type, function=x.record.name, made=errors.describe(*x.source) if x.source else "an unknown line"
+            )
+        return self._captured(x)
+
+    def _within(self, record: Record) -> bool:
+        outer = self.outer
+        while outer is not None and outer is not record:
+            outer = outer.outer
+        return outer is record and record.open
+
+    def capture(self, x: Any) -> Operand:
+        if isinstance(x, np.generic) or getattr(x, "shape", None) == () and isinstance(x, np.ndarray):
+            return literal(x, canonical(x.dtype))
+        return self._captured(x)
+
+    def _captured(self, x: Any) -> Var:
+        found = self.captures.get(id(x))
+        if found is None:
+            kept = as_array(x)
+            found = self.captures[id(x)] = (Var(kept.type), kept, x)  # x is kept alive: its id is the key
+        return found[0]
+
+    def program(self, outputs: Sequence[Any]) -> Program:
+        operands = [self.operand(x) for x in outputs]
+        captures = tuple((var, kept) for var, kept, _ in self.captures.values())
+        return Program(tuple(self.inputs), self.equations, operands, captures, self.name)
+
+    def origin(self, var: Var) -> str:
+        """Which arguments a variable was computed from, in words."""
+        sources = {output: equation for equation in self.equations for output in equation.outputs}
+        names = dict(zip(self.inputs, self.input_names, strict=True))
+        found: dict[str, None] = {}
+        pending, seen = [var], set[Var]()
+        while pending:
+            one = pending.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            if names.get(one):
+                found[names[one]] = None
+            elif one in sources:
+                pending.extend(x for x in sources[one].inputs if isinstance(x, Var))
+        return _argument_words(list(found))
+
+
+def _argument_words(names: list[str]) -> str:
+    if not names:
+        return "does not depend on any argument; computed with numpy (np.) instead of celadon.numpy it would be concrete"
+    return f"depends on the traced argument{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
+
+
+@contextmanager
+def recorded(name: str = "main", tracing: bool = True) -> Iterator[Record]:
+    """Open a trace in this thread; it is closed at the end of the block, and its tracers are then dead."""
+    record = Record(name, recording(), tracing)
+    with interpreting(record):
+        try:
+            yield record
+        finally:
+            record.open = False
+
+
+def user_source() -> Source | None:
+    """File, line and function of the innermost frame outside this package."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE):
+            return code.co_filename, frame.f_lineno, code.co_name
+        frame = frame.f_back
+    return None
+
+
+as_array: Callable[[Any], Any]  # set by array.py: an Array of anything array-like; a Tracer as it is
+
+
+def type_of(x: Any) -> ArrayType:
+    """The type of a value, literal, Python or NumPy scalar or array, without converting it."""
+    if isinstance(x, Value | Literal):
+        return x.type
+    if isinstance(x, np.ndarray | np.generic):
+        return ArrayType(x.shape, canonical(x.dtype))
+    if isinstance(x, bool | int | float | complex):
+        return scalar_type(x)
+    return as_array(x).type

@@ -1,0 +1,204 @@
+"""Array types: shape, dtype and weakness, JAX's promotion of them, and their short names (f32[4])."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakValueDictionary
+
+import ml_dtypes
+import numpy as np
+
+from celadon import errors
+from celadon.settings import Setting
+
+DType = np.dtype[Any]
+Shape = tuple[int, ...]
+
+x64 = Setting("jax_enable_x64", False, keyed=True)
+
+bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
+bool_: DType = np.dtype(bool)
+int32: DType = np.dtype(np.int32)
+float32: DType = np.dtype(np.float32)
+
+_SHORT = {
+    "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64",
+    "complex64": "c64", "complex128": "c128",
+}  # fmt: skip
+short_names: dict[DType, str] = {
+    (bfloat16 if name == "bfloat16" else np.dtype(name)): short for name, short in _SHORT.items()
+}
+from_short: dict[str, DType] = {short: dtype for dtype, short in short_names.items()}
+
+_types: WeakValueDictionary[tuple[Shape, DType, bool], ArrayType] = WeakValueDictionary()
+
+
+class ArrayType:
+    """Shape, dtype and weakness of an array; equal types are one object, so they compare by identity.
+
+    >>> ArrayType((4,), float32)
+    f32[4]
+    >>> ArrayType((4,), float32) is ArrayType((4,), float32)
+    True
+    """
+
+    __slots__ = ("__weakref__", "dtype", "ndim", "shape", "size", "weak_type")
+    shape: Shape
+    dtype: DType
+    weak_type: bool
+    ndim: int
+    size: int
+
+    def __new__(cls, shape: Shape, dtype: DType, weak_type: bool = False) -> ArrayType:
+        key = (shape, dtype, weak_type)
+        found = _types.get(key)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.shape, self.dtype, self.weak_type = shape, dtype, weak_type
+        self.ndim, self.size = len(shape), _size(shape)
+        return _types.setdefault(key, self)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def strong(self) -> ArrayType:
+        """The same type without weakness."""
+        return ArrayType(self.shape, self.dtype) if self.weak_type else self
+
+    def with_shape(self, shape: Shape) -> ArrayType:
+        return ArrayType(shape, self.dtype, self.weak_type)
+
+    def with_dtype(self, dtype: DType) -> ArrayType:
+        return ArrayType(self.shape, dtype)
+
+    def __repr__(self) -> str:
+        return f"{short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ArrayType, (self.shape, self.dtype, self.weak_type)
+
+
+def _size(shape: Shape) -> int:
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def short_name(dtype: DType) -> str:
+    """
+    >>> short_name(np.dtype("complex64"))
+    'c64'
+    """
+    return short_names.get(dtype) or str(dtype)
+
+
+def canonical(dtype: Any) -> DType:
+    """The dtype that arrays really get: 64-bit ones are 32-bit unless x64 is on.
+
+    >>> canonical("float64")
+    dtype('float32')
+    """
+    dtype = np.dtype(dtype)
+    if not x64.value:
+        return _NARROW.get(dtype, dtype)
+    return dtype
+
+
+_NARROW = {np.dtype(wide): np.dtype(narrow) for wide, narrow in (
+    ("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64"))}  # fmt: skip
+
+scalar_dtypes: dict[type, DType] = {
+    bool: bool_, int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)
+}  # fmt: skip
+
+
+def scalar_type(value: bool | int | float | complex) -> ArrayType:
+    """The type of a Python scalar: weak, but for bool.
+
+    >>> scalar_type(1.0)
+    f32[]
+    """
+    if isinstance(value, bool):
+        return ArrayType((), bool_)
+    dtype = canonical(scalar_dtypes[_kind(value)])
+    if isinstance(value, int) and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        raise errors.IntegerTooLarge(value=value, dtype=dtype)
+    return ArrayType((), dtype, True)
+
+
+def _kind(value: int | float | complex) -> type:
+    return int if isinstance(value, int) else float if isinstance(value, float) else complex
+
+
+def kind(dtype: DType) -> str:
+    """b, i, u, f or c; bfloat16 is f.
+
+    >>> kind(bfloat16)
+    'f'
+    """
+    return "f" if dtype == bfloat16 else dtype.kind
+
+
+def is_inexact(dtype: DType) -> bool:
+    return kind(dtype) in "fc"
+
+
+def result_type(types: Iterable[ArrayType]) -> tuple[DType, bool]:
+    """The dtype and weakness that an operation of these operands has, by JAX's type promotion lattice.
+
+    Source: the lattice on JAX's documentation page "Type promotion semantics".
+
+    >>> result_type([ArrayType((), np.dtype("int32")), ArrayType((), float32, True)])
+    (dtype('float32'), True)
+    """
+    seen = frozenset((t.dtype, t.weak_type) for t in types)
+    dtype, weak = _promote(seen)
+    return canonical(dtype), weak
+
+
+@functools.lru_cache(4096)
+def _promote(seen: frozenset[tuple[DType, bool]]) -> tuple[DType, bool]:
+    dtypes = {dtype for dtype, _ in seen}
+    all_weak = all(weak for _, weak in seen)
+    if len(dtypes) == 1:
+        return next(iter(dtypes)), all_weak
+    nodes = {_node(dtype, weak and not all_weak) for dtype, weak in seen}
+    found = _least_upper_bound(nodes)
+    if found in _WEAK:
+        return np.dtype(_WEAK[found]), True
+    return from_short[found], all_weak
+
+
+_WEAK = {"i*": np.int64, "f*": np.float64, "c*": np.complex128}
+_ABOVE = {
+    "bool": ("i*",), "i*": ("u8", "i8"), "u8": ("u16", "i16"), "u16": ("u32", "i32"), "u32": ("u64", "i64"),
+    "u64": ("f*",), "i8": ("i16",), "i16": ("i32",), "i32": ("i64",), "i64": ("f*",),
+    "f*": ("bf16", "f16", "c*"), "bf16": ("f32",), "f16": ("f32",), "f32": ("f64", "c64"), "f64": ("c128",),
+    "c*": ("c64",), "c64": ("c128",), "c128": (),
+}  # fmt: skip
+
+
+def _node(dtype: DType, weak: bool) -> str:
+    if weak and kind(dtype) != "b":
+        return kind(dtype).replace("u", "i") + "*"
+    return short_name(dtype)
+
+
+@functools.cache
+def _upper(node: str) -> frozenset[str]:
+    return frozenset([node]).union(*(_upper(above) for above in _ABOVE[node]))
+
+
+def _least_upper_bound(nodes: set[str]) -> str:
+    unknown = nodes - _ABOVE.keys()
+    if unknown:
+        raise errors.NoImplicitPromotion(dtypes=" and ".join(sorted(nodes)))
+    candidates = frozenset.intersection(*(_upper(node) for node in nodes))
+    return next(node for node in candidates if candidates == _upper(node))
