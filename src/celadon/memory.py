@@ -1,4 +1,4 @@
-"""Recycled host memory: a size comes in, an aligned and padded Block goes out; arrays hold blocks, kernels get addresses."""
+"""Recycled host memory: a size comes in, an aligned, padded Block goes out, which arrays hold and kernels address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMIT_AT_MOST = 1 << 31
 
 
 class Region(NamedTuple):
-    """Memory that a block borrows: where it starts, its whole bytes, what keeps it, the shelf it returns to, its room there."""
+    """Memory that a block borrows: its start, its bytes, what keeps it, the shelf it returns to and the room there."""
 
     pointer: int
     capacity: int
@@ -30,7 +30,7 @@ class Region(NamedTuple):
 
 
 class Block:
-    """`size` bytes at `pointer`: 64-byte aligned, padded to a multiple of 64 and 64 more; recycled when nothing holds it.
+    """`size` bytes at `pointer`, 64-byte aligned, padded to a multiple of 64 and 64 more; recycled when not held.
 
     A view holds its block, so a block never returns to the pool while an array over it lives.
     """
@@ -43,7 +43,7 @@ class Block:
         self.size = size
         self._window: weakref.ref[NDArray[np.uint8]] | None = None
 
-    def __del__(self, keep: Any = None) -> None:
+    def __del__(self) -> None:
         owner = self.owner
         shelf = owner[3]
         if len(shelf) < owner[4]:

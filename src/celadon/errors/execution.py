@@ -14,3 +14,41 @@ class OutOfMemory(CeladonError, MemoryError):
     when = "When an array is made, or a program needs a result or an intermediate, larger than the memory that is left."
     trigger = "cnp.zeros((1 << 20, 1 << 20, 1 << 10))"
     cured = "cnp.zeros((1 << 10,))"
+
+
+class CodeGenerationFailed(CeladonError, RuntimeError):
+    code = "CEL510"
+    title = "LLVM refused a program's code"
+    message = "LLVM refused the code that was generated for a program: {reason}"
+    cause = "The generated code is not valid for this processor or this version of LLVM: a defect of Celadon's compiler."
+    cure = "Report it with the program; until then run the program on another executor."
+    when = "When a program is compiled to machine code for the first time."
+    trigger = "from celadon.cpu import llvm; llvm.compile_text('no code')"
+    cured = "from celadon.cpu import llvm; llvm.compile_text('define void @k() {\\n ret void\\n}')"
+    related = ("CEL511",)
+
+
+class MachineCodeRejected(CeladonError, RuntimeError):
+    code = "CEL511"
+    title = "Machine code can't be loaded"
+    message = "could not load machine code: {reason}"
+    cause = "The object code is damaged or of another kind, or the system forbids executable memory."
+    cure = "Clear the cache folder, and let the process map executable memory; if it persists, report it."
+    when = "When compiled code is put into memory, before its first call."
+    trigger = "from celadon.cpu import link; link.load(b'no object code', ('k',))"
+    cured = (
+        "from celadon.cpu import link, llvm; "
+        "link.load(llvm.compile_text('define void @k() {\\n ret void\\n}'), ('k',))"
+    )
+    related = ("CEL510",)
+
+
+class NumericLibraryMissing(CeladonError, ImportError):
+    code = "CEL512"
+    title = "A numeric library is missing"
+    message = "{library} has no entry {entry!r}: {reason}"
+    cause = "The package with the library is not installed whole, or is of a version without this entry."
+    cure = "Install it again: pip install --force-reinstall scipy-openblas32."
+    when = "When a program first needs a matrix product or a decomposition."
+    trigger = "from celadon.cpu import blas; blas.address('no_such_entry')"
+    cured = "from celadon.cpu import blas; blas.address('cblas_sgemm')"

@@ -1,0 +1,1 @@
+"""The CPU compiler and its machine layer."""

@@ -1,0 +1,161 @@
+"""Object code on disk: bytes under a key go in and come out again, or None where they can't be trusted; link maps them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import stat
+import time
+from hashlib import sha256
+from pathlib import Path
+
+from celadon import events
+from celadon.cpu import llvm
+
+_MAGIC = b"celadon object 1"
+_HEADER_SIZE = len(_MAGIC) + 32
+_SUFFIX = ".code"
+_FULL = 512 << 20
+_STALE_SECONDS = 3600
+_SOURCES = Path(__file__).resolve().parent
+_OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+_chosen: Path | None = None
+_pruned: set[Path] = set()
+
+
+def set_folder(path: str | os.PathLike[str] | None) -> None:
+    """Keep object code in this folder from now on; None goes back to CELADON_CACHE_DIR or the user's cache folder.
+
+    >>> set_folder(None)
+    """
+    global _chosen
+    _chosen = None if path is None else Path(path)
+
+
+def folder() -> Path:
+    """The folder in use: the one set, else CELADON_CACHE_DIR, else the platform's cache folder of this user."""
+    named = _chosen or os.environ.get("CELADON_CACHE_DIR")
+    return Path(named) if named else _user_folder()
+
+
+def load(key: str) -> bytes | None:
+    """The code saved under `key` by this version of Celadon for this processor, or None.
+
+    An entry that is damaged, unreadable, of another user or writable by others counts as absent and is an event.
+    """
+    path = _path(key)
+    try:
+        content, trouble = _read(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _note("load", path, error.strerror or type(error).__name__)
+    return _note("load", path, trouble) if trouble else content
+
+
+def save(key: str, code: bytes) -> None:
+    """Keep `code` under `key`, atomically and for this user only; where that fails, it is an event and nothing else."""
+    path = _path(key)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        trouble = _distrust(path.parent.stat())
+        if not trouble:
+            _write(path, _MAGIC + sha256(code).digest() + code)
+            _prune(path.parent)
+    except OSError as error:
+        trouble = error.strerror or type(error).__name__
+    if trouble:
+        _note("save", path, trouble)
+
+
+def reject(key: str, reason: str) -> None:
+    """Say that the entry under `key` turned out to be unusable; whoever saves the key again replaces it."""
+    _note("load", _path(key), reason)
+
+
+def _path(key: str) -> Path:
+    return folder() / (sha256(f"{_identity()}\n{key}".encode()).hexdigest() + _SUFFIX)
+
+
+@functools.cache
+def _identity() -> str:
+    """Processor, LLVM and our own version; the latter by the compiler's source files, so that editing them counts too."""
+    facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(_SOURCES.glob("*.py"))]
+    return f"{llvm.host()}\n{facts}"
+
+
+@functools.cache
+def _user_folder() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("celadon", appauthor=False), "code")
+
+
+def _note(action: str, path: Path, reason: str) -> None:
+    events.record("store", action=action, path=str(path), reason=reason)
+
+
+def _distrust(status: os.stat_result) -> str:
+    """Why code from a file or folder with this status may not be run; empty if it may."""
+    if not hasattr(os, "geteuid"):
+        return ""
+    if status.st_uid != os.geteuid():
+        return "it belongs to another user"
+    return "other users can write to it" if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else ""
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    """The code and an empty reason, or anything and the reason why it is no good."""
+    trouble = _distrust(path.parent.stat())
+    if trouble:
+        return b"", f"the folder: {trouble}"
+    with os.fdopen(os.open(path, os.O_RDONLY | _OPENING), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return b"", "it is no file"
+        trouble = _distrust(status)
+        content = b"" if trouble else file.read()
+    return content[_HEADER_SIZE:], trouble or _damage(content)
+
+
+def _damage(content: bytes) -> str:
+    if not content.startswith(_MAGIC):
+        return "it is no object code of Celadon"
+    whole = content[len(_MAGIC) : _HEADER_SIZE] == sha256(content[_HEADER_SIZE:]).digest()
+    return "" if whole else "its checksum is wrong"
+
+
+def _write(path: Path, content: bytes) -> None:
+    draft = path.with_name(f"{path.stem}.{os.getpid()}.{os.urandom(4).hex()}.draft")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPENING, 0o600), "wb") as file:
+            file.write(content)
+        os.replace(draft, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise
+
+
+def _prune(where: Path) -> None:
+    """Once a process: drop drafts that a crash left, and the oldest half of a full folder."""
+    if where in _pruned:
+        return
+    _pruned.add(where)
+    found = [(entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in os.scandir(where)]
+    for written, _, path in found:
+        if path.endswith(".draft") and written < time.time() - _STALE_SECONDS:
+            _remove(path)
+    excess = sum(size for _, size, _ in found) - _FULL // 2
+    for _, size, path in sorted(found) if excess > _FULL // 2 else ():
+        if excess > 0 and path.endswith(_SUFFIX):
+            _remove(path)
+            excess -= size
+
+
+def _remove(path: str) -> None:
+    """Another process may have removed it already."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
