@@ -4,6 +4,7 @@ from celadon.errors.catalogue import CeladonError, describe, entries, user_frame
 from celadon.errors.arrays import *  # noqa: F403
 from celadon.errors.commands import *  # noqa: F403
 from celadon.errors.execution import *  # noqa: F403
+from celadon.errors.functions import *  # noqa: F403
 from celadon.errors.statics import *  # noqa: F403
 from celadon.errors.tracers import *  # noqa: F403
 from celadon.errors.trees import *  # noqa: F403

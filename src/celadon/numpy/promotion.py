@@ -1,0 +1,243 @@
+"""Promotion: operands of any dtypes and shapes come in, operands of one dtype and one shape (or scalars) go to the ops."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from celadon import errors
+from celadon.array import Array, as_array
+from celadon.program import Literal, fixed, literal
+from celadon.tracing import Tracer, recording
+from celadon.types import ArrayType, DType, Shape, bool_, canonical, kind, result_type, scalar_type, short_names, x64
+from celadon.vocabulary.elementwise import convert
+from celadon.vocabulary.reduce import broadcast_in_dim
+
+_SCALARS = (bool, int, float, complex)
+
+
+class Plan(NamedTuple):
+    """What promotion does to operands of given types: their dtype and weakness, and for each its broadcasts."""
+
+    dtype: DType
+    weak: bool
+    shape: Shape
+    converts: tuple[bool, ...]
+    broadcasts: tuple[tuple[tuple[Shape, tuple[int, ...]], ...], ...]
+    idle: bool
+
+
+def operand(x: Any, function: str = "the function") -> Any:
+    """What stands for x in an op: an Array or Tracer, or a Literal for a scalar (a Python scalar is weak).
+
+    A NumPy array under a trace is captured once, however often it is used.
+    """
+    found = type(x)
+    if found is Tracer:
+        return x
+    if found is Array:
+        return x if x.type.shape or recording() is None else Literal(x.host[()], x.type)
+    if found in _SCALARS:
+        return _scalar(x)
+    return _other(x, function)
+
+
+def _scalar(x: Any) -> Literal:
+    found = scalar_type(x)
+    return literal(x, found.dtype, found.weak_type)
+
+
+def _other(x: Any, function: str) -> Any:
+    if isinstance(x, Literal | Tracer | Array):
+        return x
+    if isinstance(x, np.ndarray | np.generic) and not isinstance(x, np.ma.MaskedArray):
+        return _from_numpy(np.asarray(x) if isinstance(x, np.generic) else x)
+    if isinstance(x, list | tuple):
+        raise errors.SequenceNotArray(function=function, type=type(x).__name__)
+    return operand(as_array(x)) if not isinstance(x, _SCALARS) else _scalar(x)
+
+
+def _from_numpy(x: np.ndarray[Any, Any]) -> Any:
+    dtype = canonical(x.dtype)
+    if dtype not in short_names:
+        raise errors.DTypeNotSupported(dtype=x.dtype)
+    record = recording()
+    if x.ndim == 0 and record is not None:
+        return literal(x, dtype)
+    if record is None:
+        return as_array(x)
+    return Tracer(record, record.capture(x))  # pyright: ignore[reportArgumentType]
+
+
+def operand_type(x: Any, function: str = "the function") -> ArrayType:
+    return operand(x, function).type
+
+
+def array(x: Any, function: str = "the function") -> Any:
+    """x as an Array or Tracer, for functions that may return their argument unchanged."""
+    found = operand(x, function)
+    return as_array(found) if type(found) is Literal else found
+
+
+def shape_of(x: Any) -> Shape:
+    return operand(x).type.shape
+
+
+def same(function: str, *xs: Any) -> list[Any]:
+    """The operands in their common dtype and shape; scalars keep rank 0."""
+    return _promoted(function, [operand(x, function) for x in xs], "")
+
+
+def inexact(function: str, *xs: Any) -> list[Any]:
+    """As `same`, and integers and booleans become the default float dtype."""
+    return _promoted(function, [operand(x, function) for x in xs], "inexact")
+
+
+def numeric(function: str, *xs: Any) -> list[Any]:
+    """As `same`, and booleans become the default integer dtype."""
+    return _promoted(function, [operand(x, function) for x in xs], "numeric")
+
+
+def _promoted(function: str, xs: list[Any], least: str) -> list[Any]:
+    plan = _plan(tuple([x.type for x in xs]), least, x64.value)
+    if plan is None:
+        raise errors.ShapesDiffer(op=function, shapes=", ".join(str(x.type.shape) for x in xs))
+    if plan.idle:
+        return xs
+    return [
+        _broadcasted(converted(x, plan.dtype, plan.weak) if change else x, steps)
+        for x, change, steps in zip(xs, plan.converts, plan.broadcasts, strict=True)
+    ]
+
+
+def _broadcasted(x: Any, steps: Iterable[tuple[Shape, tuple[int, ...]]]) -> Any:
+    for shape, dimensions in steps:
+        x = broadcast_in_dim(x, shape=shape, broadcast_dimensions=dimensions)
+    return x
+
+
+@lru_cache(8192)
+def _plan(types: tuple[ArrayType, ...], least: str, wide: bool) -> Plan | None:
+    dtype, weak = result_type(types)
+    dtype = least_dtype(dtype, least)
+    shape = _common_shape([t.shape for t in types])
+    if shape is None:
+        return None
+    converts = tuple(t.dtype != dtype or t.weak_type != weak for t in types)
+    broadcasts = tuple(broadcast_steps(t.shape, shape) if t.shape else () for t in types)
+    return Plan(dtype, weak, shape, converts, broadcasts, not any(converts) and not any(broadcasts))
+
+
+def least_dtype(dtype: DType, least: str) -> DType:
+    """The dtype raised to the float or integer default, if the function asks for no less."""
+    if least == "inexact" and kind(dtype) in "biu":
+        return canonical(np.float64)
+    return canonical(np.int64) if least == "numeric" and dtype == bool_ else dtype
+
+
+def _common_shape(shapes: Sequence[Shape]) -> Shape | None:
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    extents = [{n for n in column if n != 1} for column in zip(*padded, strict=True)]
+    if any(len(found) > 1 for found in extents):
+        return None
+    return tuple(found.pop() if found else 1 for found in extents)
+
+
+def common_shape(function: str, *shapes: Shape) -> Shape:
+    """The shape that arrays of these shapes broadcast to."""
+    found = _common_shape(shapes) if shapes else ()
+    if found is None:
+        raise errors.ShapesDiffer(op=function, shapes=", ".join(map(str, shapes)))
+    return found
+
+
+def broadcast_steps(shape: Shape, wanted: Shape) -> tuple[tuple[Shape, tuple[int, ...]], ...]:
+    """The broadcasts from one shape to another: first to its rank with leading extents of 1, then to its extents."""
+    if shape == wanted:
+        return ()
+    lead = len(wanted) - len(shape)
+    ranked = (1,) * lead + shape
+    to_rank = ((ranked, tuple(range(lead, len(wanted)))),) if lead else ()
+    to_shape = ((wanted, tuple(range(len(wanted)))),) if ranked != wanted else ()
+    return to_rank + to_shape
+
+
+def converted(x: Any, dtype: DType, weak: bool = False) -> Any:
+    """x in another dtype or weakness: a Literal stays one, anything else is converted by the op."""
+    found = x.type
+    if found.dtype == dtype and found.weak_type == weak:
+        return x
+    if type(x) is not Literal:
+        return convert(x, new_dtype=dtype, weak_type=weak)
+    value = x.value.real if kind(found.dtype) == "c" and kind(dtype) != "c" else x.value
+    return fixed(value, dtype) if x.fixed else literal(value, dtype, weak)
+
+
+def broadcasted(x: Any, shape: Shape) -> Any:
+    """x, whose trailing dimensions fit, broadcast to a shape in one step."""
+    if x.type.shape == shape:
+        return x
+    dimensions = tuple(range(len(shape) - x.type.ndim, len(shape)))
+    return broadcast_in_dim(x, shape=shape, broadcast_dimensions=dimensions)
+
+
+def constant(value: Any, like: Any) -> Literal:
+    """A lifted scalar of another operand's dtype."""
+    return literal(value, like.type.dtype, like.type.weak_type)
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """An axis counted from the front."""
+    found = operator.index(axis)
+    if not -ndim <= found < ndim:
+        raise errors.AxisNotInArray(axis=found, ndim=ndim)
+    return found % ndim
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axes counted from the front; None means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
+    found = tuple(axis_of(a, ndim) for a in given)
+    if len(set(found)) != len(found):
+        raise errors.AxisNamedTwice(axes=given, ndim=ndim)
+    return found
+
+
+def shape_from(shape: Any) -> Shape:
+    """A shape of what a user gave: an integer or a sequence of them."""
+    if isinstance(shape, np.ndarray):
+        shape = shape.tolist()
+    given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    try:
+        found = tuple([operator.index(n) for n in given])
+    except errors.CeladonError:
+        raise
+    except TypeError:
+        raise errors.ShapeInvalid(shape=shape) from None
+    if found and min(found) < 0:
+        raise errors.ShapeInvalid(shape=shape)
+    return found
+
+
+def no_out(function: str, out: Any) -> None:
+    if out is not None:
+        raise errors.OutNotSupported(function=function)
+
+
+def accept(function: str, dtype: DType, kinds: str) -> None:
+    """Raise unless the dtype is of one of the kinds (letters of types.kind)."""
+    if kind(dtype) not in kinds:
+        accepted = " or ".join(_KIND_NAMES[k] for k in kinds)
+        raise errors.DTypeNotAccepted(function=function, dtype=dtype, accepted=accepted)
+
+
+_KIND_NAMES = {
+    "b": "booleans", "i": "signed integers", "u": "unsigned integers", "f": "floats", "c": "complex numbers"
+}  # fmt: skip
