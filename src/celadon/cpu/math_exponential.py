@@ -1,0 +1,170 @@
+"""Floats come in, exponentials and logarithms go out as vector polynomials in the operand's own precision."""
+
+from __future__ import annotations
+
+from celadon.cpu.ir import Value
+from celadon.cpu.kinds import BIAS, MANTISSA
+from celadon.cpu.outline import outlined
+
+LOG2_E = 1.4426950408889634
+LN2 = {"f32": (0.693145751953125, 1.4286068203094172e-06), "f64": (0.6931471805599396, 5.4979230187083712e-14)}
+EXP = {
+    "f32": (0.5, 0.1666651964187622, 0.041666436940431595, 0.008368846029043198, 0.0013937536859884858),
+    "f64": (
+        0.5000000000000013, 0.1666666666666669, 0.041666666666511615, 0.008333333333312392, 0.0013888888947887462,
+        0.00019841269906329092, 2.4801489100787786e-05, 2.7557226077907773e-06, 2.763157133620237e-07,
+        2.5114788265987727e-08,
+    ),
+}  # fmt: skip
+EXP_LIMITS = {"f32": (-104.5, 89.0), "f64": (-746.0, 710.0)}
+LOG = {
+    "f32": (0.6666677594184875, 0.3997756838798523, 0.2987111508846283),
+    "f64": (
+        0.6666666666666735, 0.39999999999411906, 0.2857142874280412, 0.22222198539288704, 0.18183565882692604,
+        0.15314013443759214, 0.14796302246928728,
+    ),
+}  # fmt: skip
+SQRT_HALF = 0.7071067811865476
+
+
+@outlined
+def exponential(x: Value) -> Value:
+    return exponential_times(x, 0)
+
+
+def exponential_times(x: Value, exponent: int) -> Value:
+    """e^x * 2^exponent, for an exponent of a few units, rounded once however large or small it is."""
+    low, high = EXP_LIMITS[x.kind]
+    shifted, r = reduced(clamped(x, low, high))
+    first, second = _two_powers(shifted, exponent)
+    return (expm1_part(r) + 1.0) * first * second
+
+
+def clamped(x: Value, low: float, high: float) -> Value:
+    """x within limits; NaN stays."""
+    x = (x > high).select(high, x)
+    return (x < low).select(low, x)
+
+
+def reduced(x: Value) -> tuple[Value, Value]:
+    """x as n ln 2 + r with |r| <= ln 2 / 2: n in the low bits of a large float, and r."""
+    magic = 1.5 * 2.0 ** MANTISSA[x.kind]
+    shifted = x.fma(LOG2_E, magic)
+    n = shifted - magic
+    high, low = LN2[x.kind]
+    return shifted, n.fma(-low, n.fma(-high, x))
+
+
+def expm1_part(r: Value) -> Value:
+    """e^r - 1 for |r| <= ln 2 / 2."""
+    return (r * r).fma(r.polynomial(EXP[r.kind]), r)
+
+
+def power_of_two(shifted: Value, exponent: int = 0) -> Value:
+    """2^(n + exponent), which must be a normal number, from what `reduced` gave."""
+    bits = shifted.bits() + (BIAS[shifted.kind] + exponent)
+    return (bits << MANTISSA[shifted.kind]).floats()
+
+
+def _two_powers(shifted: Value, exponent: int) -> tuple[Value, Value]:
+    """Two normal numbers with the product 2^(n + exponent), so that a subnormal result is rounded once."""
+    kind = shifted.kind
+    magic_bits = (BIAS[kind] + MANTISSA[kind] << MANTISSA[kind]) + (1 << MANTISSA[kind] - 1)
+    doubled = shifted.bits() - (magic_bits - 2 * BIAS[kind] - exponent)
+    half = doubled >> 1
+    return (half << MANTISSA[kind]).floats(), (doubled - half << MANTISSA[kind]).floats()
+
+
+@outlined
+def exponential_minus_one(x: Value) -> Value:
+    low, high = {"f32": (-20.0, 89.0), "f64": (-40.0, 710.0)}[x.kind]
+    shifted, r = reduced(clamped(x, low, high))
+    half_power = power_of_two(shifted, -1)
+    result = half_power.fma(expm1_part(r), half_power - 0.5) * 2.0
+    return (x.abs() < 2.0 ** -MANTISSA[x.kind]).select(x, result)
+
+
+@outlined
+def logistic(x: Value) -> Value:
+    e = exponential.inline(-x.abs())
+    return (x < 0.0).select(e, 1.0) / (e + 1.0)
+
+
+@outlined
+def tanh(x: Value) -> Value:
+    size = x.abs()
+    limit = {"f32": 10.0, "f64": 20.0}[x.kind]
+    size = (size > limit).select(limit, size)
+    shifted, r = reduced(size + size)
+    power = power_of_two(shifted)
+    e = power.fma(expm1_part(r), power - 1.0)
+    return (e / (e + 2.0)).copysign(x)
+
+
+@outlined
+def sinh(x: Value) -> Value:
+    size = x.abs()
+    limit = {"f32": 89.6, "f64": 710.7}[x.kind]
+    shifted, r = reduced((size > limit).select(limit, size))
+    quarter_power = power_of_two(shifted, -2)
+    quarter = quarter_power.fma(expm1_part(r), quarter_power - 0.25)
+    half = quarter + quarter
+    result = half + half / (half + half + 1.0)
+    return (size < 2.0 ** -MANTISSA[x.kind]).select(size, result).copysign(x)
+
+
+@outlined
+def cosh(x: Value) -> Value:
+    e = exponential_times(x.abs(), -1)
+    return e + 0.25 / e
+
+
+@outlined
+def log(x: Value) -> Value:
+    k, f = split(x)
+    s, _, half_square, r = log_terms(f)
+    high, low = LN2[x.kind]
+    tail = half_square - s.fma(half_square + r, k * low)
+    return log_special(x, k.fma(high, f - tail))
+
+
+@outlined
+def log_plus_one(x: Value) -> Value:
+    u = x + 1.0
+    k, f = split(u)
+    lost = (u - 1.0 > x).select(1.0 - (u - x), x - (u - 1.0)) / u
+    near = k.equals(0.0)
+    f, lost = near.select(x, f), near.select(0.0, lost)
+    s, _, half_square, r = log_terms(f)
+    high, low = LN2[x.kind]
+    tail = half_square - s.fma(half_square + r, k.fma(low, lost))
+    result = log_special(u, k.fma(high, f - tail))
+    return (x.abs() < 2.0 ** (-MANTISSA[x.kind] - 2)).select(x, result)
+
+
+def split(x: Value) -> tuple[Value, Value]:
+    """A positive finite x as 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)."""
+    mantissa, bias = MANTISSA[x.kind], BIAS[x.kind]
+    tiny = x < 2.0 ** (1 - bias)
+    bits = tiny.select(x * 2.0 ** (mantissa + 1), x).bits()
+    root = x.function.like(x, SQRT_HALF).bits()
+    moved = bits - root + (bias << mantissa)
+    whole = (moved >> mantissa | (bias + mantissa << mantissa)).floats()
+    offset = 2.0**mantissa + bias
+    k = whole - tiny.select(x.function.like(x, offset + mantissa + 1), offset)
+    return k, ((moved & ((1 << mantissa) - 1)) + root).floats() - 1.0
+
+
+def log_terms(f: Value) -> tuple[Value, Value, Value, Value]:
+    """s = f / (2 + f), s^2, f^2 / 2 and R, where log(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + R))."""
+    s = f / (f + 2.0)
+    z = s * s
+    return s, z, f * f * 0.5, z * z.polynomial(LOG[f.kind])
+
+
+def log_special(x: Value, result: Value) -> Value:
+    """The logarithm's values outside of (0, inf)."""
+    infinity = float("inf")
+    negative = (x < 0.0).select(float("nan"), x)
+    outside = x.equals(0.0).select(-infinity, negative)
+    return ((x > 0.0) & (x < infinity)).select(result, outside)
