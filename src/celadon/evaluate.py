@@ -28,7 +28,7 @@ class Evaluate:
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         values = [tracing.as_array(x) for x in operands]
         types = [x.type for x in values]
-        if op.exact and op.numpy is not None:
+        if op.numpy is not None and op.exactly(types):
             return self._exact(op, values, op.result_type(*types, **params), params)
         results = program.run(self._one_op(op, tuple(types), params), values)
         return results if op.multiple else results[0]

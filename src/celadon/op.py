@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon import tracing
 from celadon.program import Equation
-from celadon.types import ArrayType
+from celadon.types import ArrayType, kind
 
 Axis = tuple[int, int]  # (operand, axis) of an equation; results are counted on after the operands
 registry: dict[str, Op] = {}
@@ -22,7 +22,7 @@ class Op:
     text: the name it has in StableHLO text if it prints like an elementwise op, or a rule (see compiler/stablehlo.py).
     unite(equation): pairs of axes whose extents are one number by the op's own type rule.
     numbers: names of the parameters that are numbers; all others are structure.
-    exact: NumPy computes it exactly as an executor does, so Evaluate may use NumPy.
+    exact: NumPy has an executor's bits, so Evaluate may use it; or the kinds of dtypes ("biuf") for which it has.
     """
 
     __slots__ = ("exact", "expand", "kind", "multiple", "name", "numbers", "numpy", "result_type", "text", "unite")
@@ -41,7 +41,7 @@ class Op:
         self.text: str | Callable[..., Any] | None = rules.pop("text", None)
         self.unite: Callable[[Equation], Iterable[tuple[Axis, Axis]]] = rules.pop("unite", unite_none)
         self.numbers: frozenset[str] = frozenset(rules.pop("numbers", ()))
-        self.exact: bool = rules.pop("exact", False)
+        self.exact: bool | str = rules.pop("exact", False)
         self.multiple: bool = rules.pop("multiple", False)
         self.kind: str = rules.pop("kind", "")
         if rules:
@@ -50,6 +50,11 @@ class Op:
 
     def __call__(self, *operands: Any, **params: Any) -> Any:
         return tracing.current().apply(self, operands, params)
+
+    def exactly(self, types: Iterable[ArrayType]) -> bool:
+        """Whether NumPy has an executor's bits for operands of these types."""
+        exact = self.exact
+        return exact if isinstance(exact, bool) else all(kind(t.dtype) in exact for t in types)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

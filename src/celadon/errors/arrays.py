@@ -124,3 +124,218 @@ class ShapesDiffer(CeladonError, TypeError, ValueError):
     when = "When arrays of unlike shapes are combined."
     trigger = "cnp.ones(3) + cnp.ones(4)"
     cured = "cnp.ones(3) + cnp.ones((4, 1))"
+
+
+class OperandDTypesDiffer(CeladonError, TypeError):
+    code = "CEL412"
+    title = "The operands of an op have different dtypes"
+    message = "{op} needs operands of one dtype, but got {types}"
+    cause = "The functions of celadon.lax promote nothing; those of celadon.numpy do."
+    cure = "Convert one operand with .astype, or use the function of celadon.numpy."
+    when = "When arrays of different dtypes meet in an op without promotion."
+    trigger = "celadon.lax.add(cnp.ones(2, 'float32'), cnp.ones(2, 'int32'))"
+    cured = "cnp.add(cnp.ones(2, 'float32'), cnp.ones(2, 'int32'))"
+    related = ("CEL413",)
+
+
+class OperandDTypeNotAccepted(CeladonError, TypeError):
+    code = "CEL413"
+    title = "An op does not take this dtype"
+    message = "{op} does not take {type}; it takes {accepted}"
+    cause = "The op is defined for some dtypes only: shifts for integers, sine for inexact numbers, and so on."
+    cure = "Convert the operand with .astype first."
+    when = "When an array of a dtype that the op has no meaning for is given to it."
+    trigger = "celadon.lax.sin(cnp.ones(2, 'int32'))"
+    cured = "celadon.lax.sin(cnp.ones(2, 'int32').astype('float32'))"
+    related = ("CEL412",)
+
+
+class AxisOutOfRange(CeladonError, ValueError, IndexError):
+    code = "CEL414"
+    title = "An axis does not exist"
+    message = "{op} was given axis {axis} of an array with {ndim} axes (0 to {last})"
+    cause = "Axes are counted from 0; negative ones are counted from the end by functions of celadon.numpy only."
+    cure = "Name an axis that the array has."
+    when = "When an axis is not below the array's number of dimensions."
+    trigger = "celadon.lax.rev(cnp.ones((2, 3)), (2,))"
+    cured = "celadon.lax.rev(cnp.ones((2, 3)), (1,))"
+    related = ("CEL415",)
+
+
+class AxisRepeated(CeladonError, ValueError):
+    code = "CEL415"
+    title = "An axis is named twice"
+    message = "{op} was given axis {axis} twice"
+    cause = "Each axis can be reduced, reversed or contracted once."
+    cure = "Name each axis once."
+    when = "When the same axis stands twice in a list of axes."
+    trigger = "celadon.lax.rev(cnp.ones((2, 3)), (0, 0))"
+    cured = "celadon.lax.rev(cnp.ones((2, 3)), (0,))"
+    related = ("CEL414",)
+
+
+class OneNumberPerAxis(CeladonError, ValueError, TypeError):
+    code = "CEL416"
+    title = "A parameter needs one number for each axis"
+    message = "{op} needs one number for each of {ndim} axes, but {param} is {values}"
+    cause = "Starts, limits, strides, paddings and windows are given for every axis, also for those that stay whole."
+    cure = "Give as many numbers as the array has axes."
+    when = "When a list of starts, limits, strides or paddings is too short or too long."
+    trigger = "celadon.lax.slice(cnp.ones((2, 3)), (0,), (1,))"
+    cured = "celadon.lax.slice(cnp.ones((2, 3)), (0, 0), (1, 3))"
+
+
+class NotBroadcastable(CeladonError, ValueError, TypeError):
+    code = "CEL417"
+    title = "An array can't be broadcast to a shape"
+    message = "an array of shape {shape} can't be broadcast to {wanted}, with its axes standing at {dimensions}"
+    cause = "Each extent must be 1 or equal to the extent that it is broadcast to."
+    cure = "Choose a shape whose extents agree with those of the array, or reshape the array first."
+    when = "When an extent other than 1 would have to change."
+    trigger = "celadon.lax.broadcast_in_dim(cnp.ones(3), (4,), (0,))"
+    cured = "celadon.lax.broadcast_in_dim(cnp.ones(3), (4, 3), (1,))"
+    related = ("CEL411",)
+
+
+class ReshapeChangesSize(CeladonError, TypeError, ValueError):
+    code = "CEL418"
+    title = "A reshape can't change the number of elements"
+    message = "an array of shape {shape} ({size} elements) can't be reshaped to {wanted} ({wanted_size} elements)"
+    cause = "Reshape gives the same elements new axes; it adds and drops none."
+    cure = "Choose a shape with as many elements, or let one extent be -1 in celadon.numpy.reshape."
+    when = "When the product of the new extents is not the size of the array."
+    trigger = "celadon.lax.reshape(cnp.ones((2, 3)), (4,))"
+    cured = "celadon.lax.reshape(cnp.ones((2, 3)), (6,))"
+
+
+class NotAPermutation(CeladonError, TypeError, ValueError):
+    code = "CEL419"
+    title = "A transpose needs every axis once"
+    message = "{permutation} does not name each of {ndim} axes once"
+    cause = "A transpose reorders all axes of the array."
+    cure = "Name each axis from 0 to the last exactly once."
+    when = "When the axes given to transpose are too few, too many or repeated."
+    trigger = "celadon.lax.transpose(cnp.ones((2, 3)), (0, 0))"
+    cured = "celadon.lax.transpose(cnp.ones((2, 3)), (1, 0))"
+
+
+class NothingToConcatenate(CeladonError, ValueError):
+    code = "CEL420"
+    title = "Nothing to concatenate"
+    message = "concatenate was given no arrays"
+    cause = "Without an array there is neither a shape nor a dtype."
+    cure = "Give at least one array; an empty one has a shape with a 0."
+    when = "When a list of arrays to be joined is empty."
+    trigger = "celadon.lax.concatenate([], 0)"
+    cured = "celadon.lax.concatenate([cnp.zeros(0)], 0)"
+
+
+class PaddingNotScalar(CeladonError, TypeError, ValueError):
+    code = "CEL421"
+    title = "The padding value is no scalar"
+    message = "pad fills with one value, but was given {type}"
+    cause = "The value that stands in the new places is one scalar."
+    cure = "Give a scalar of the array's dtype."
+    when = "When an array with axes is given as the value to pad with."
+    trigger = "celadon.lax.pad(cnp.ones(2), cnp.zeros(1), [(1, 1, 0)])"
+    cured = "celadon.lax.pad(cnp.ones(2), cnp.zeros(()), [(1, 1, 0)])"
+
+
+class PaddingNegative(CeladonError, ValueError):
+    code = "CEL422"
+    title = "Padding removes more than there is"
+    message = "padding {shape} by {low} below, {high} above and {interior} between elements leaves a negative extent"
+    cause = "A negative padding cuts off at most the elements there are; between elements none is negative."
+    cure = "Cut less off."
+    when = "When an extent would become negative, or the padding between elements is negative."
+    trigger = "celadon.lax.pad(cnp.ones(2), 0.0, [(-2, -2, 0)])"
+    cured = "celadon.lax.pad(cnp.ones(2), 0.0, [(-1, -1, 0)])"
+
+
+class SliceOutOfBounds(CeladonError, TypeError, ValueError):
+    code = "CEL423"
+    title = "A slice reaches outside the array"
+    message = "the slice from {start} to {limit} by {strides} is not inside an array of shape {shape}"
+    cause = "A static slice needs 0 <= start <= limit <= extent on every axis, and positive strides."
+    cure = "Keep the limits within the shape; celadon.numpy indexing (x[a:b]) does so by itself."
+    when = "When a start, limit or stride of celadon.lax.slice does not fit the array."
+    trigger = "celadon.lax.slice(cnp.ones(3), (1,), (5,))"
+    cured = "celadon.lax.slice(cnp.ones(3), (1,), (3,))"
+
+
+class ContractionMismatch(CeladonError, TypeError, ValueError):
+    code = "CEL424"
+    title = "Contracted axes have different extents"
+    message = "{left} and {right} can't be contracted: axes {contract}, batched {batch}, differ in extent or number"
+    cause = "A product of arrays sums over pairs of axes of equal extent; batched axes pair up likewise."
+    cure = "Transpose or reshape one operand so that the axes agree; @ contracts the last axis with the second to last."
+    when = "When arrays whose inner extents differ are multiplied as matrices."
+    trigger = "celadon.lax.dot_general(cnp.ones((2, 3)), cnp.ones((4, 5)), (((1,), (0,)), ((), ())))"
+    cured = "celadon.lax.dot_general(cnp.ones((2, 3)), cnp.ones((3, 5)), (((1,), (0,)), ((), ())))"
+    related = ("CEL411",)
+
+
+class OneAxisOnly(CeladonError, ValueError):
+    code = "CEL425"
+    title = "Exactly one axis is needed"
+    message = "{op} works along one axis, but was given {axes}"
+    cause = "The result is a position along one axis."
+    cure = "Name one axis, or flatten the array first."
+    when = "When argmax or argmin is given no axis or several."
+    trigger = "celadon.lax.argmax_p.bind(cnp.ones((2, 3)), axes=(0, 1), index_dtype=np.dtype('int32'))"
+    cured = "celadon.lax.argmax(cnp.ones((2, 3)), 1, 'int32')"
+
+
+class EmptyAxis(CeladonError, ValueError):
+    code = "CEL426"
+    title = "An axis without elements has no largest one"
+    message = "{op} along axis {axis} of an array of shape {shape}: there are no elements"
+    cause = "There is no position to return."
+    cure = "Check the extent first, or pad the array with the value that should win."
+    when = "When argmax or argmin meets an axis of extent 0."
+    trigger = "celadon.lax.argmax(cnp.ones((0, 3)), 0, 'int32')"
+    cured = "celadon.lax.argmax(cnp.ones((1, 3)), 0, 'int32')"
+
+
+class NegativeIntegerPower(CeladonError, ValueError, TypeError):
+    code = "CEL427"
+    title = "An integer has no negative power"
+    message = "{type} can't be raised to the power {exponent}: the result is no integer"
+    cause = "An integer power stays in the dtype of its base, and 1/x is no integer."
+    cure = "Convert the base to a floating dtype first."
+    when = "When an integer array is raised to a negative exponent that is known while tracing."
+    trigger = "celadon.lax.integer_pow(cnp.ones(2, 'int32'), -1)"
+    cured = "celadon.lax.integer_pow(cnp.ones(2, 'float32'), -1)"
+
+
+class BitcastNotPossible(CeladonError, ValueError, TypeError):
+    code = "CEL428"
+    title = "The bits don't fit the other dtype"
+    message = "the bits of {type} can't be read as {dtype}"
+    cause = "Complex numbers and booleans keep their kind; for a wider dtype, the last axis must hold one element."
+    cure = "Give the array a last axis of the ratio of the widths, or choose a dtype of the same width."
+    when = "When bitcast_convert_type is asked for a dtype that the bits don't fill exactly."
+    trigger = "celadon.lax.bitcast_convert_type(cnp.ones(3, 'int8'), 'int16')"
+    cured = "celadon.lax.bitcast_convert_type(cnp.ones((3, 2), 'int8'), 'int16')"
+
+
+class NoSuchPrecision(CeladonError, ValueError):
+    code = "CEL429"
+    title = "A floating format needs an exponent"
+    message = "there is no floating format of {exponent_bits} exponent and {mantissa_bits} mantissa bits"
+    cause = "A format has at least one bit of exponent and no negative number of bits of mantissa."
+    cure = "Choose at least one exponent bit."
+    when = "When reduce_precision is given an impossible format."
+    trigger = "celadon.lax.reduce_precision(1.0, 0, 3)"
+    cured = "celadon.lax.reduce_precision(1.0, 5, 3)"
+
+
+class NoSuchDirection(CeladonError, ValueError):
+    code = "CEL481"
+    title = "There is no such comparison"
+    message = "{direction!r} is no comparison; there are EQ NE GE GT LE LT"
+    cause = "The op named compare has six directions."
+    cure = "Choose one of the six."
+    when = "When the compare op is called directly with another word."
+    trigger = "from celadon.vocabulary import compare\ncompare(cnp.ones(2), cnp.ones(2), direction='=')"
+    cured = "from celadon.vocabulary import compare\ncompare(cnp.ones(2), cnp.ones(2), direction='EQ')"

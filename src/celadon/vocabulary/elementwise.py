@@ -1,49 +1,78 @@
-"""Elementwise ops: operands of one shape, or scalars among them; the result has that shape."""
+"""All elementwise ops under one roof: operands of one shape, or scalars among them; the result has that shape."""
 
-from __future__ import annotations
+from celadon.vocabulary.arithmetic import (
+    abs_,
+    add,
+    ceil,
+    divide,
+    floor,
+    integer_pow,
+    maximum,
+    minimum,
+    multiply,
+    negate,
+    next_after,
+    power,
+    remainder,
+    round_nearest_afz,
+    round_nearest_even,
+    sign,
+    square,
+    subtract,
+)  # fmt: skip
+from celadon.vocabulary.bitwise import (
+    and_,
+    count_leading_zeros,
+    not_,
+    or_,
+    popcnt,
+    shift_left,
+    shift_right_arithmetic,
+    shift_right_logical,
+    xor,
+)  # fmt: skip
+from celadon.vocabulary.comparison import clamp, compare, select
+from celadon.vocabulary.conversion import (
+    bitcast_convert,
+    complex_,
+    conj,
+    convert,
+    imag,
+    is_finite,
+    real,
+    reduce_precision,
+)  # fmt: skip
+from celadon.vocabulary.transcendental import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cbrt,
+    cosh,
+    cosine,
+    exp2,
+    exponential,
+    exponential_minus_one,
+    log,
+    log_plus_one,
+    logistic,
+    rsqrt,
+    sine,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)  # fmt: skip
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from celadon import errors
-from celadon.op import Op, unite_all
-from celadon.types import ArrayType
-
-
-def shaped(name: str, types: tuple[ArrayType, ...]) -> tuple[int, ...]:
-    """The common shape of operands that have one shape or none (StableHLO's constraint C1 of elementwise ops)."""
-    shapes = {t.shape for t in types if t.shape}
-    if len(shapes) > 1:
-        raise errors.ShapesDiffer(op=name, shapes=", ".join(map(str, (t.shape for t in types))))
-    return shapes.pop() if shapes else ()
-
-
-def elementwise(name: str, numpy: Callable[..., Any], text: str | None = None, exact: bool = False) -> Op:
-    """An op whose result has the dtype of its operands."""
-
-    def result_type(*types: ArrayType, **params: Any) -> ArrayType:
-        return ArrayType(shaped(name, types), types[0].dtype, all(t.weak_type for t in types))
-
-    return Op(
-        name, result_type, numpy, text=text or f"stablehlo.{name}", unite=unite_all, exact=exact, kind="elementwise"
-    )
-
-
-add = elementwise("add", np.add, exact=True)
-multiply = elementwise("multiply", np.multiply, exact=True)
-sine = elementwise("sine", np.sin)
-
-
-def _convert_type(x: ArrayType, *, new_dtype: np.dtype[Any], weak_type: bool = False) -> ArrayType:
-    return ArrayType(x.shape, new_dtype, weak_type)
-
-
-def _convert(x: Any, *, new_dtype: np.dtype[Any], weak_type: bool = False) -> Any:
-    return x.astype(new_dtype)
-
-
-convert = Op(
-    "convert", _convert_type, _convert, text="stablehlo.convert", unite=unite_all, exact=True, kind="elementwise"
-)
+__all__ = [
+    "abs_", "acos", "acosh", "add", "and_", "asin", "asinh", "atan", "atan2", "atanh", "bitcast_convert",
+    "cbrt", "ceil", "clamp", "compare", "complex_", "conj", "convert", "cosh", "cosine", "count_leading_zeros",
+    "divide", "exp2", "exponential", "exponential_minus_one", "floor", "imag", "integer_pow", "is_finite",
+    "log", "log_plus_one", "logistic", "maximum", "minimum", "multiply", "negate", "next_after", "not_", "or_",
+    "popcnt", "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even",
+    "rsqrt", "select", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sinh",
+    "sqrt", "square", "subtract", "tan", "tanh", "xor",
+]  # fmt: skip

@@ -1,0 +1,170 @@
+"""Elementwise arithmetic as XLA means it: nothing traps, integers wrap, NaN propagates, -0 is below +0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from celadon import errors
+from celadon.op import Op, unite_all
+from celadon.program import fixed
+from celadon.types import ArrayType
+from celadon.vocabulary.kinds import ANY, FLOAT, NUMBER, ORDERED, SIGNED, elementwise, real_dtype, require
+from celadon.vocabulary.precision import by_kind, in_double, in_single
+from celadon.vocabulary.shape import broadcast_in_dim
+
+Array = Any
+
+
+def complex_product(x: Array, y: Array) -> Array:
+    """Four real products, unfused, in the parts' own precision."""
+    return joined(x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real)
+
+
+def joined(re: Array, im: Array) -> Array:
+    """A complex array of its parts, keeping signed zeros and infinities."""
+    re, im = np.broadcast_arrays(re, im)
+    result = np.empty(re.shape, np.result_type(re.dtype, np.complex64))
+    result.real, result.imag = re, im
+    return result
+
+
+def _quotient(x: Array, y: Array) -> Array:
+    """Integers, rounded to zero; x / 0 has all bits set and the smallest integer / -1 is itself."""
+    one = y.dtype.type(1)
+    special = (y == 0) | ((y == -1) if y.dtype.kind == "i" else False)
+    safe = np.where(special, one, y)
+    floor = x // safe
+    truncated = floor + ((x - floor * safe != 0) & ((x < 0) != (safe < 0))).astype(x.dtype)
+    all_bits = ~y.dtype.type(0)
+    return np.where(y == 0, all_bits, np.where(special, np.negative(x), truncated))
+
+
+def _rest(x: Array, y: Array) -> Array:
+    """Integers, with the sign of x; x rest 0 is x."""
+    special = (y == 0) | ((y == -1) if y.dtype.kind == "i" else False)
+    rest = np.fmod(x, np.where(special, y.dtype.type(1), y))
+    return np.where(y == 0, x, rest)
+
+
+def _integer_power(x: Array, y: Array) -> Array:
+    """By squaring, wrapping; a negative exponent is 1/x**-y rounded to zero."""
+    whole = np.power(x, np.maximum(y, y.dtype.type(0)))
+    if y.dtype.kind == "u":
+        return whole
+    odd = np.where(y & 1, x, x.dtype.type(1))
+    inverse = np.where((x == 1) | (x == -1), odd, x.dtype.type(0))
+    return np.where(y < 0, inverse, whole)
+
+
+def _greater(x: Array, y: Array) -> Array:
+    zero = (x == 0) & (y == 0)
+    return np.where(zero, np.where(np.signbit(x), y, x), np.maximum(x, y))
+
+
+def _smaller(x: Array, y: Array) -> Array:
+    zero = (x == 0) & (y == 0)
+    return np.where(zero, np.where(np.signbit(x), x, y), np.minimum(x, y))
+
+
+def _first_by_parts(x: Array, y: Array) -> Array:
+    return np.where(x.real == y.real, x.imag > y.imag, x.real > y.real)
+
+
+greater = by_kind(biu=np.maximum, f=in_single(_greater), c=lambda x, y: np.where(_first_by_parts(x, y), x, y))
+smaller = by_kind(biu=np.minimum, f=in_single(_smaller), c=lambda x, y: np.where(_first_by_parts(y, x), x, y))
+
+
+def _sign(x: Array) -> Array:
+    return np.where(x == 0, x, np.sign(x))
+
+
+def _complex_sign(x: Array) -> Array:
+    size = np.abs(x)
+    return np.where(size == 0, 0, joined(x.real / size, x.imag / size))
+
+
+def _half_away(x: Array) -> Array:
+    whole = np.trunc(x)
+    return np.copysign(whole + np.copysign(np.abs(x - whole) >= 0.5, x), x)
+
+
+def _abs_type(x: ArrayType) -> ArrayType:
+    """C2: the absolute value of a complex number is real."""
+    require("abs", x, SIGNED)
+    dtype = real_dtype(x.dtype)
+    return x if dtype == x.dtype else ArrayType(x.shape, dtype, x.weak_type)
+
+
+def _abs(x: Array) -> Array:
+    return np.abs(np.asarray(x, np.complex128)).astype(real_dtype(x.dtype)) if x.dtype.kind == "c" else np.abs(x)
+
+
+def _by_squaring(x: Array, y: int, product: Callable[[Array, Array], Array]) -> Array:
+    if y == 3:
+        return product(product(x, x), x)
+    result = None
+    while True:
+        if y & 1:
+            result = x if result is None else product(result, x)
+        y >>= 1
+        if not y:
+            return result
+        x = product(x, x)
+
+
+def _integer_pow_type(x: ArrayType, *, y: int) -> ArrayType:
+    require("integer_pow", x, NUMBER)
+    if y < 0 and x.dtype.kind in "iu":
+        raise errors.NegativeIntegerPower(type=x, exponent=y)
+    return x
+
+
+def _integer_pow(x: Array, *, y: int) -> Array:
+    one = np.ones_like(x)
+    if y == 0:
+        return one
+    power = _by_squaring(x, abs(y), multiply.numpy)
+    return divide.numpy(one, power) if y < 0 else power
+
+
+def _integer_pow_expand(x: Array, *, y: int) -> Array:
+    one = fixed(1, x.type.dtype)
+    if y == 0:
+        return broadcast_in_dim(one, shape=x.type.shape, broadcast_dimensions=())
+    power = _by_squaring(x, abs(y), multiply)
+    return divide(one, power) if y < 0 else power
+
+
+add = elementwise("add", np.add, ANY, 2, exact=True)
+subtract = elementwise("subtract", np.subtract, NUMBER, 2, exact=True)
+multiply = elementwise("multiply", by_kind(biuf=np.multiply, c=complex_product), ANY, 2, exact="biuf")
+divide = elementwise("divide", by_kind(iu=_quotient, f=np.divide, c=in_double(np.divide)), NUMBER, 2, exact="iuf")
+remainder = elementwise("remainder", by_kind(iu=_rest, f=in_single(np.fmod)), ORDERED, 2, exact=True)
+power = elementwise("power", by_kind(iu=_integer_power, fc=in_double(np.power)), NUMBER, 2)
+integer_pow = Op(
+    "integer_pow",
+    _integer_pow_type,
+    _integer_pow,
+    expand=_integer_pow_expand,
+    unite=unite_all,
+    exact="iuf",
+    kind="elementwise",
+)
+square = elementwise(
+    "square", by_kind(iuf=np.square, c=lambda x: complex_product(x, x)), NUMBER, text="chlo.square", exact="iuf"
+)
+
+maximum = elementwise("maximum", greater, ANY, 2, exact=True)
+minimum = elementwise("minimum", smaller, ANY, 2, exact=True)
+negate = elementwise("negate", np.negative, NUMBER, exact=True)
+sign = elementwise("sign", by_kind(i=np.sign, f=in_single(_sign), c=in_double(_complex_sign)), SIGNED, exact="if")
+abs_ = Op("abs", _abs_type, _abs, text="stablehlo.abs", unite=unite_all, exact="if", kind="elementwise")
+
+floor = elementwise("floor", in_single(np.floor), FLOAT, exact=True)
+ceil = elementwise("ceil", in_single(np.ceil), FLOAT, exact=True)
+round_nearest_even = elementwise("round_nearest_even", in_single(np.rint), FLOAT, exact=True)
+round_nearest_afz = elementwise("round_nearest_afz", in_single(_half_away), FLOAT, exact=True)
+next_after = elementwise("next_after", np.nextafter, FLOAT, 2, text="chlo.next_after", exact=True)

@@ -1,0 +1,102 @@
+"""Contractions: dot_general, a batched matrix product over any axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from celadon import errors
+from celadon.op import Axis, Op
+from celadon.program import Equation
+from celadon.types import ArrayType, DType, kind
+from celadon.vocabulary.conversion import converted
+from celadon.vocabulary.kinds import HALF, checked_axes, same_dtype
+from celadon.vocabulary.precision import narrowed, wide
+
+Array = Any
+Axes = tuple[int, ...]
+DimensionNumbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
+
+
+def free_axes(ndim: int, contract: Axes, batch: Axes) -> Axes:
+    """The axes of an operand that are neither contracted nor batched."""
+    return tuple([i for i in range(ndim) if i not in contract and i not in batch])
+
+
+def _type(
+    x: ArrayType,
+    y: ArrayType,
+    *,
+    dimension_numbers: DimensionNumbers,
+    precision: Any = None,
+    preferred_element_type: DType | None = None,
+) -> ArrayType:
+    """C1 to C13."""
+    contract, batch = dimension_numbers
+    dtype = same_dtype("dot_general", x, y)
+    checked_axes("dot_general", batch[0] + contract[0], x.ndim)
+    checked_axes("dot_general", batch[1] + contract[1], y.ndim)
+    if [x.shape[i] for i in batch[0] + contract[0]] != [y.shape[i] for i in batch[1] + contract[1]]:
+        raise errors.ContractionMismatch(
+            left=x.shape,
+            right=y.shape,
+            contract=f"{contract[0]} with {contract[1]}",
+            batch=f"{batch[0]} with {batch[1]}",
+        )
+    shape = [x.shape[i] for i in batch[0] + free_axes(x.ndim, contract[0], batch[0])]
+    shape += [y.shape[i] for i in free_axes(y.ndim, contract[1], batch[1])]
+    if preferred_element_type is None:
+        return ArrayType(tuple(shape), dtype, x.weak_type and y.weak_type)
+    return ArrayType(tuple(shape), preferred_element_type)
+
+
+def _dot_general(
+    x: Array,
+    y: Array,
+    *,
+    dimension_numbers: DimensionNumbers,
+    precision: Any = None,
+    preferred_element_type: DType | None = None,
+) -> Array:
+    contract, batch = dimension_numbers
+    result_dtype = preferred_element_type or x.dtype
+    dtype = _accumulator(x.dtype, result_dtype)
+    free = free_axes(x.ndim, contract[0], batch[0]), free_axes(y.ndim, contract[1], batch[1])
+    left = _matrices(converted(x, new_dtype=dtype), batch[0], free[0], contract[0])
+    right = _matrices(converted(y, new_dtype=dtype), batch[1], contract[1], free[1])
+    shape = [x.shape[i] for i in batch[0] + free[0]] + [y.shape[i] for i in free[1]]
+    return _rounded(np.matmul(left, right).reshape(shape), result_dtype)
+
+
+def _accumulator(dtype: DType, result: DType) -> DType:
+    """Integers and booleans in the wider of the two, 16-bit floats in float32, other inexact ones in double."""
+    if kind(dtype) in "biu" and kind(result) in "biu":
+        return max(dtype, result, key=lambda one: one.itemsize) if kind(dtype) != "b" else result
+    if dtype in HALF and result in HALF | {np.dtype(np.float32)}:
+        return np.dtype(np.float32)
+    return wide(np.result_type(wide(dtype), wide(result)))
+
+
+def _rounded(x: Array, dtype: DType) -> Array:
+    return narrowed(x, dtype) if kind(dtype) in "fc" else converted(x, new_dtype=dtype)
+
+
+def _matrices(x: Array, batch: Axes, rows: Axes, columns: Axes) -> Array:
+    shape = [math.prod(x.shape[i] for i in axes) for axes in (batch, rows, columns)]
+    return np.transpose(x, batch + rows + columns).reshape(shape)
+
+
+def _unite(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
+    """Contracted axes with each other, batched ones with each other and the result's, free ones with the result's."""
+    contract, batch = equation.params["dimension_numbers"]
+    pairs = [((0, i), (1, j)) for i, j in zip(batch[0] + contract[0], batch[1] + contract[1], strict=True)]
+    left = batch[0] + free_axes(equation.inputs[0].type.ndim, contract[0], batch[0])
+    right = free_axes(equation.inputs[1].type.ndim, contract[1], batch[1])
+    pairs += [((0, i), (2, k)) for k, i in enumerate(left)]
+    return pairs + [((1, j), (2, k)) for k, j in enumerate(right, len(left))]
+
+
+dot_general = Op("dot_general", _type, _dot_general, unite=_unite, exact="biu", kind="contract")
