@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+ENVIRONMENT = ("celadon_executor",)  # read from the environment, as JAX's own settings are
 registry: dict[str, Setting] = {}
 
 
@@ -33,7 +34,7 @@ class Setting:
 
     def __init__(self, name: str, default: Any, keyed: bool = False, changed: Callable[[Any], None] | None = None):
         self.name, self.default, self.keyed, self.changed = name, default, keyed, changed
-        self._global = _from_environment(name, default)
+        self._global = _from_environment(name, default) if name in ENVIRONMENT or name.startswith("jax_") else default
         registry[name] = self
         _refresh()
 

@@ -202,3 +202,37 @@ def _least_upper_bound(nodes: set[str]) -> str:
         raise errors.NoImplicitPromotion(dtypes=" and ".join(sorted(nodes)))
     candidates = frozenset.intersection(*(_upper(node) for node in nodes))
     return next(node for node in candidates if candidates == _upper(node))
+
+
+class ShapeDtypeStruct:
+    """Shape and dtype of an array that is not there: an argument of `lower` and `eval_shape`, and what they return.
+
+    >>> ShapeDtypeStruct((2,), "float32")
+    ShapeDtypeStruct(shape=(2,), dtype=float32)
+    """
+
+    __slots__ = ("dtype", "shape", "weak_type")
+
+    def __init__(self, shape: Iterable[int], dtype: Any, *, weak_type: bool = False):
+        self.shape, self.dtype, self.weak_type = tuple(shape), np.dtype(dtype), weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return _size(self.shape)
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype}{weak})"
+
+    def _parts(self) -> tuple[Shape, DType, bool]:
+        return self.shape, self.dtype, self.weak_type
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtypeStruct) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())

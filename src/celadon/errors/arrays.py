@@ -339,3 +339,40 @@ class NoSuchDirection(CeladonError, ValueError):
     when = "When the compare op is called directly with another word."
     trigger = "from celadon.vocabulary import compare\ncompare(cnp.ones(2), cnp.ones(2), direction='=')"
     cured = "from celadon.vocabulary import compare\ncompare(cnp.ones(2), cnp.ones(2), direction='EQ')"
+
+
+class CallMismatch(CeladonError, TypeError):
+    code = "CEL482"
+    title = "A program was called with other types"
+    message = "the program {name} takes {wanted}, but was given {given}"
+    cause = "A program is traced for operands of certain types and can be called with those only."
+    cure = "Trace it again for the new types."
+    when = "When the op named call is given a program of another signature."
+    trigger = (
+        "from celadon.program import Program\nfrom celadon.vocabulary import call\n"
+        "call(cnp.ones(2), program=Program((), (), ()))"
+    )
+    cured = "from celadon.program import Program\nfrom celadon.vocabulary import call\ncall(program=Program((), (), ()))"
+
+
+class OpWithoutMeaning(CeladonError, NotImplementedError):
+    code = "CEL483"
+    title = "An op has neither a NumPy rule nor an expansion"
+    message = "the op {op} has no NumPy rule and expands to nothing"
+    cause = "The reference executor computes an op by its NumPy rule, or expands it to ops that have one."
+    cure = "Give the op one of the two rules."
+    when = "When an op from outside, defined without a meaning, is executed."
+    trigger = (
+        "from celadon.op import Op\nfrom celadon.program import Equation, Program, Var\n"
+        "from celadon.vocabulary.call import execute\n"
+        "from celadon.types import ArrayType, float32\nfrom celadon.op import registry\n"
+        "op = Op('nothing', lambda x: x)\ndel registry['nothing']\nx = Var(ArrayType((), float32))\n"
+        "execute(Program([x], [Equation(op, [x], [x], {})], [x]), [np.float32(1)])"
+    )
+    cured = (
+        "from celadon.op import Op\nfrom celadon.program import Equation, Program, Var\n"
+        "from celadon.vocabulary.call import execute\n"
+        "from celadon.types import ArrayType, float32\nfrom celadon.op import registry\n"
+        "op = Op('nothing', lambda x: x, lambda x: x)\ndel registry['nothing']\nx = Var(ArrayType((), float32))\n"
+        "execute(Program([x], [Equation(op, [x], [x], {})], [x]), [np.float32(1)])"
+    )

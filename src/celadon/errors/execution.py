@@ -52,3 +52,36 @@ class NumericLibraryMissing(CeladonError, ImportError):
     when = "When a program first needs a matrix product or a decomposition."
     trigger = "from celadon.cpu import blas; blas.address('no_such_entry')"
     cured = "from celadon.cpu import blas; blas.address('cblas_sgemm')"
+
+
+class ExecutorUnknown(CeladonError, ValueError):
+    code = "CEL502"
+    title = "The executor is unknown"
+    message = "there is no executor called '{name}'; there are: {known}"
+    cause = "The environment variable CELADON_EXECUTOR or the setting celadon_executor has a wrong value."
+    cure = "Use one of the names listed."
+    when = "When the executor is chosen by a misspelt name."
+    trigger = "from celadon import cache\nwith cache.executor_name('gpu'):\n    celadon.jit(lambda x: x + 1)(1.0)"
+    cured = "from celadon import cache\nwith cache.executor_name('reference'):\n    celadon.jit(lambda x: x + 1)(1.0)"
+
+
+class DialectUnknown(CeladonError, ValueError):
+    code = "CEL503"
+    title = "The text dialect is unknown"
+    message = "programs are not printed in the dialect '{dialect}'"
+    cause = "as_text prints StableHLO; other dialects belong to other compilers."
+    cure = "Leave the dialect out, or pass 'stablehlo'."
+    when = "When Lowered.as_text is asked for another dialect."
+    trigger = "celadon.jit(lambda x: x + 1).lower(1.0).as_text('hlo')"
+    cured = "celadon.jit(lambda x: x + 1).lower(1.0).as_text('stablehlo')"
+
+
+class SettingUnknown(CeladonError, AttributeError):
+    code = "CEL504"
+    title = "The setting is unknown"
+    message = "there is no setting called '{name}'; there are: {known}"
+    cause = "The name is misspelt, or it is a setting of JAX that has no meaning here."
+    cure = "Use one of the names listed."
+    when = "When config.update is called with a name that is no setting."
+    trigger = "celadon.config.update('jax_enable_x46', True)"
+    cured = "celadon.config.update('jax_enable_x64', False)"

@@ -234,3 +234,25 @@ class SliceTraced(CeladonError, IndexError):
     when = "When x[i:j] is evaluated under jit and i or j depends on a traced argument, or is a float."
     trigger = "celadon.jit(lambda x, i: x[i:])(cnp.ones(3), 1)"
     cured = "celadon.jit(lambda x, i: x[i:], static_argnums=1)(cnp.ones(3), 1)"
+
+
+class ArgumentCount(CeladonError, TypeError):
+    code = "CEL451"
+    title = "A function got too few or too many arguments"
+    message = "{function} takes {wanted} arrays and got {given}"
+    cause = "The function has a fixed number of operands."
+    cure = "Pass that many arrays."
+    when = "When a ufunc is called with another number of arrays than it takes."
+    trigger = "cnp.add(1.0)"
+    cured = "cnp.add(1.0, 2.0)"
+
+
+class UfuncMethodMissing(CeladonError, NotImplementedError):
+    code = "CEL452"
+    title = "A ufunc does not have this method"
+    message = "{function} has no {method}"
+    cause = "reduce and accumulate exist where celadon.numpy has a function of the same meaning."
+    cure = "Use a reduction (sum, prod, max, min, any, all) or a cumulative function (cumsum, cumprod)."
+    when = "When .reduce or .accumulate of a ufunc without one is called."
+    trigger = "cnp.subtract.reduce(cnp.ones(3))"
+    cured = "cnp.add.reduce(cnp.ones(3))"

@@ -1,60 +1,108 @@
-"""The call op: a program called by another, a private function in text; `named` makes library functions such calls."""
+"""call: a program as an op, printed as a private function; and what a program means in NumPy, op by op."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from celadon import tracing
+import numpy as np
+
+from celadon import errors, settings, tracing
 from celadon.op import Op
-from celadon.program import Program
-from celadon.tracing import Record
+from celadon.program import Equation, Literal, Operand, Program, Var
+from celadon.tracing import recorded
 from celadon.types import ArrayType
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Array = Any
+Signature = tuple[ArrayType | None, ...]
 
 
-def _result_types(*types: ArrayType, program: Program) -> list[ArrayType]:
+def execute(program: Program, arrays: Sequence[Any]) -> list[Any]:
+    """The outputs of a program, each op computed by its NumPy rule; a macro op without one is expanded.
+
+    Args:
+        program: lowered or as traced; calls and bodies are executed likewise.
+        arrays: one NumPy array of the right dtype for each input; in a reduction's body also for stacks of them.
+
+    Returns:
+        One NumPy array for each output.
+    """
+    values: dict[Var, Any] = {var: np.asarray(kept) for var, kept in program.captures}
+    values.update(zip(program.inputs, arrays, strict=True))
+    with np.errstate(all="ignore"):
+        for equation in program.equations:
+            results = _results(equation, [_value(x, values) for x in equation.inputs])
+            values.update(zip(equation.outputs, results, strict=True))
+    return [_value(x, values) for x in program.outputs]
+
+
+def _value(operand: Operand, values: dict[Var, Any]) -> Any:
+    return np.asarray(operand.value, operand.type.dtype) if type(operand) is Literal else values[operand]  # pyright: ignore
+
+
+def _results(equation: Equation, arrays: list[Any]) -> list[Any]:
+    op, params = equation.op, equation.params
+    if op.numpy is None:
+        return execute(_expansion(op, tuple([x.type for x in equation.inputs]), params), arrays)
+    found = op.numpy(*arrays, **params)
+    return [np.asarray(one) for one in (found if op.multiple else [found])]
+
+
+def _expansion(op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:
+    if op.expand is None:
+        raise errors.OpWithoutMeaning(op=op.name)
+    return _program(op.name, op.expand, types, params)[0]
+
+
+def _program(name: str, function: Callable[..., Any], types: Signature, params: dict[str, Any]) -> tuple[Program, bool]:
+    """The function traced for operands of these types, and whether it returns several values."""
+    with recorded(name) as record:
+        inputs = [None if t is None else record.input(t, f"operand {i}") for i, t in enumerate(types)]
+        found = function(*inputs, **params)
+        several = isinstance(found, tuple | list)
+        return record.program(found if several else [found]), several
+
+
+def _call_type(*types: ArrayType, program: Program) -> list[ArrayType]:
+    wanted = [var.type for var in program.inputs]
+    if [(t.shape, t.dtype) for t in types] != [(t.shape, t.dtype) for t in wanted]:
+        raise errors.CallMismatch(name=program.name, wanted=wanted, given=list(types))
     return [x.type for x in program.outputs]
 
 
-call = Op("call", _result_types, multiple=True)
+def _call(*arrays: Array, program: Program) -> list[Array]:
+    return execute(program, arrays)
 
-_bodies: WeakKeyDictionary[Callable[..., Any], dict[object, Program]] = WeakKeyDictionary()
+
+call = Op("call", _call_type, _call, multiple=True, kind="call")
 
 
-def named(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function of arrays (positional) and hashable options (keyword) a private function called `name`.
+def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator for functions that programs call by name, as private functions in their text.
 
-    Outside a trace it runs as it is. Inside one it is recorded once for each combination of types and options.
+    Positional arguments are operands (arrays, scalars, or None), keyword arguments are structure and must be hashable.
+    While a program is recorded, the function is traced once for operands of the same types, and a call is recorded;
+    otherwise it runs as it is.
     """
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(function)
-        def wrapped(*args: P.args, **options: P.kwargs) -> R:
-            record = tracing.recording()
-            if record is None:
-                return function(*args, **options)
-            (result,) = call(*args, program=_body(record, name, function, args, options))
-            return result
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.lru_cache(512)
+        def traced(types: Signature, params: tuple[tuple[str, Any], ...], key: object) -> tuple[Program, bool]:
+            return _program(name, function, types, dict(params))
 
-        return wrapped
+        @functools.wraps(function)
+        def wrapper(*operands: Any, **params: Any) -> Any:
+            if tracing.recording() is None:
+                return function(*operands, **params)
+            types = tuple([None if x is None else tracing.type_of(x) for x in operands])
+            program, several = traced(types, tuple(params.items()), settings.key())
+            results = call(*[x for x in operands if x is not None], program=program)
+            return tuple(results) if several else results[0]
+
+        return wrapper
 
     return decorate
 
 
-def _body(
-    record: Record, name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
-) -> Program:
-    types = tuple(tracing.type_of(x) for x in args)
-    bodies = _bodies.setdefault(function, {})
-    key = (types, tuple(options.items()))
-    found = bodies.get(key)
-    if found is None:
-        with tracing.recorded(name, tracing=False) as inner:
-            inputs = [inner.input(t) for t in types]
-            found = bodies[key] = inner.program([function(*inputs, **options)])
-    return found
+__all__ = ["call", "execute", "named"]

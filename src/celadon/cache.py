@@ -1,0 +1,149 @@
+"""The look-up by structure: a Structure compiled before, by anyone in this process, is reused; one compile per key."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+from celadon import compiler, errors, events
+from celadon.compiler import Numbers, Structure
+from celadon.program import Program
+from celadon.settings import Setting
+
+executor_name = Setting("celadon_executor", "cpu", keyed=True)
+lifting = Setting("celadon_lifting", True, keyed=True)
+
+
+class Executable(Protocol):
+    nbytes: int
+    kernels: int
+    compiled: int
+
+    def bind(self, structure: Structure, numbers: Numbers) -> Any: ...
+
+
+class Executor(Protocol):
+    name: str
+    takes: frozenset[str]
+    native: frozenset[str]
+
+    def lacks(self, program: Program) -> list[str]: ...
+    def compile(self, structure: Structure) -> Executable: ...
+
+
+_PLACES = {
+    "cpu": ("celadon.cpu.executor", "CPU"),
+    "reference": ("celadon.reference", "Reference"),
+    "xla": ("celadon.xla", "XLA"),
+}
+_executors: dict[str, Executor] = {}
+
+
+def executor(name: str | None = None) -> Executor:
+    """The executor of a name ("cpu", "reference", "xla"), or the one that the settings choose; loaded at first use."""
+    name = name or executor_name.value
+    found = _executors.get(name)
+    if found is None:
+        if name not in _PLACES:
+            raise errors.ExecutorUnknown(name=name, known=", ".join(_PLACES))
+        module, kind = _PLACES[name]
+        found = _executors[name] = getattr(importlib.import_module(module), kind)()
+    return found
+
+
+class Store:
+    """Executables by executor and structure: weakly, and the latest used strongly up to a number of bytes."""
+
+    def __init__(self, limit: int = 256 << 20):
+        self.limit, self.nbytes = limit, 0
+        self.weak: WeakValueDictionary[object, Any] = WeakValueDictionary()
+        self.recent: OrderedDict[object, Executable] = OrderedDict()
+        self.lock = threading.Lock()
+        self.locks: dict[object, threading.Lock] = {}
+
+    def get(self, executor: Executor, structure: Structure) -> tuple[Executable, float | None]:
+        """The executable of a structure and the seconds of making it, None if it was there; concurrent callers wait
+        for one compile."""
+        key = (executor.name, structure.key)
+        found = self.weak.get(key)
+        if found is not None:
+            self._touch(key, found)
+            return found, None
+        with self.lock:
+            own = self.locks.setdefault(key, threading.Lock())
+        with own:
+            found = self.weak.get(key)
+            if found is not None:
+                return found, None
+            try:
+                return self._make(executor, structure, key)
+            finally:
+                self.locks.pop(key, None)
+
+    def _make(self, executor: Executor, structure: Structure, key: object) -> tuple[Executable, float]:
+        start = time.perf_counter()
+        made = executor.compile(structure)
+        seconds = time.perf_counter() - start
+        events.record(
+            "compile", seconds, name=structure.program.name, executor=executor.name, equations=len(structure.program.equations),
+            kernels=made.kernels, compiled=made.compiled, digest=structure.digest[:16],
+        )  # fmt: skip
+        self.weak[key] = made
+        self._touch(key, made)
+        return made, seconds
+
+    def _touch(self, key: object, executable: Executable) -> None:
+        with self.lock:
+            if key not in self.recent:
+                self.recent[key] = executable
+                self.nbytes += executable.nbytes
+            self.recent.move_to_end(key)
+            while self.nbytes > self.limit and len(self.recent) > 1:
+                self.nbytes -= self.recent.popitem(last=False)[1].nbytes
+
+    def clear(self) -> None:
+        with self.lock:
+            self.recent.clear()
+            self.weak.clear()
+            self.nbytes = 0
+
+
+store = Store()
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A program bound to machine code: a callable of its arrays, the executable, and the seconds of each stage.
+
+    `compile_seconds` is None when no cache lacked the structure.
+    """
+
+    bound: Callable[[Sequence[Any]], list[Any]]
+    executable: Executable
+    lower_seconds: float
+    compile_seconds: float | None
+
+
+def bind(program: Program) -> Binding:
+    """Lower, simplify and lift a program, compile its structure unless it is known, and plan it for its numbers.
+
+    A program with an op for which the executor has no kernel runs on the reference executor; the event log says so.
+    """
+    start = time.perf_counter()
+    chosen = executor()
+    lowered = compiler.simplify(compiler.lower(program, chosen.native))
+    lacking = chosen.lacks(lowered)
+    if lacking:
+        events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
+        chosen = executor("reference")
+        lowered = compiler.simplify(compiler.lower(program, chosen.native))
+    structure, numbers = compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
+    found, seconds = store.get(chosen, structure)
+    bound = found.bind(structure, numbers)
+    return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)

@@ -1,0 +1,337 @@
+"""jit: a call comes in, is looked up by signature, traced and compiled if it is new, and run; results go out."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from celadon import array, cache, errors, events, explain, program, settings, statics, tracing, tree
+from celadon.array import Array
+from celadon.program import Program, remembered
+from celadon.settings import Setting
+from celadon.signature import Parameters, Selection, Signature, leaf_names, parameters_of, resolved_indices, select
+from celadon.stages import Entry, Lowered, Options, Traced, result_names
+from celadon.tables import Table, shared_table
+from celadon.tracing import Record, Tracer, Value
+from celadon.tree_paths import keystr
+from celadon.types import ArrayType, canonical, scalar_type, short_names
+from celadon.vocabulary.call import call
+
+no_tracing = Setting("jax_no_tracing", False)
+disable_jit = Setting("jax_disable_jit", False)
+
+_SCALARS = frozenset((float, int, bool, complex))
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+) -> Any:
+    """Make a function that is traced once per signature, compiled once per structure, and then runs as machine code.
+
+    Args:
+        fun: a function of arrays and pytrees of them; without it, jit returns a decorator.
+        static_argnums, static_argnames: arguments that are read while tracing; they must be hashable. Each of the two
+            is inferred from the other through the signature. A negative index counts from the end of the signature.
+        donate_argnums, donate_argnames: arguments whose memory the call may take over.
+        keep_unused: keep arguments that the function does not use as parameters of the program.
+        inline: inside another trace, record the function's own ops instead of a call.
+
+    Returns:
+        A callable with `trace`, `lower`, `eval_shape`, `explain`, `clear_cache` and `_cache_size`.
+
+    Raises:
+        NotCallable, ArgnumsOutOfRange, ArgnamesUnknown and other errors of the catalogue (codes 1xx).
+
+    >>> import celadon.numpy as cnp
+    >>> jit(lambda x, n: x * n, static_argnames="n")(cnp.ones(2), n=3).tolist()
+    [3.0, 3.0]
+    """
+    given = Options(static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline)
+    if fun is None:
+        return lambda function: Jit(function, given)
+    return Jit(fun, given)
+
+
+class Jit:
+    """A jitted function; see `jit`."""
+
+    __wrapped__: Callable[..., Any]
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any], options: Options):
+        if not callable(function):
+            raise errors.NotCallable(type=type(function).__name__)
+        functools.update_wrapper(self, function, updated=())
+        self.name = _name_of(function)
+        self.__name__ = self.name
+        self.options = options
+        self.parameters = parameters_of(function)
+        self.static, self.donated = _selections(self.parameters, options, self.name)
+        self.entries: dict[object, Entry] = {}
+        self.fast: dict[object, Entry] = {}
+        self.table: Table = shared_table(function, options)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if tracing.recording() is None and not kwargs:
+            key = (settings.key(), *[x.type if type(x) is Array else type(x) for x in args])
+            entry = self.fast.get(key)
+            if entry is not None:
+                return entry.run_positional(args)
+        return self._general(args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jitted {self.name}>"
+
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if disable_jit.value:
+            return self.__wrapped__(*args, **kwargs)
+        request = Request(self, args, kwargs)
+        record = tracing.recording()
+        if record is not None:
+            return self._nested(request, record)
+        entry = self._known(request) or self._entered(request)
+        if entry.watched:
+            entry.check_mutation(request.static_values)
+        return entry.run(request.leaves)
+
+    def _known(self, request: Request) -> Entry | None:
+        try:
+            return self.entries.get(request.key)
+        except Exception:  # metadata of a node class has no hash or an ambiguous ==: the tree's own comparison names it
+            for key in [*self.entries, (request.spec,)]:
+                tree.compare_metadata(request.tree, key[0])
+            raise
+
+    def _entered(self, request: Request) -> Entry:
+        """The entry of a call that this wrapper has not seen: shared with another wrapper of the function, or made."""
+        entry = self.table.entries.get(request.key)
+        if entry is None or entry.bound is None:
+            entry = self._made(request)
+        self.entries[request.key] = entry
+        if request.is_flat:
+            self.fast[request.fast_key] = entry
+        return entry
+
+    def _made(self, request: Request) -> Entry:
+        signature = request.signature()
+        explain.missed(self, signature, self.table)
+        traced = self._traced(request, signature)
+        entry = Entry(self.name, signature, traced, request.donated_leaves())
+        entry.compile()
+        explain.compiled(self, entry, self.table)
+        self.table.entries[request.key] = entry
+        return entry
+
+    def _traced(self, request: Request, signature: Signature | None = None) -> Traced:
+        found = self.table.traces.get(request.key)
+        if found is None:
+            if no_tracing.value:
+                raise errors.RetracingForbidden(function=self.name, reason="its arguments were not seen before")
+            signature = signature or request.signature()
+            found = trace(self, request, signature)
+            if not any(isinstance(kept, Tracer) for _, kept in found.program.captures):
+                self.table.traces[request.key] = found
+        return found
+
+    def _nested(self, request: Request, record: Record) -> Any:
+        if self.options.inline:
+            return self.__wrapped__(*request.args, **request.kwargs)
+        traced = self._traced(request)
+        captured = [kept for _, kept in traced.program.captures]
+        results = call(*request.leaves, *captured, program=traced.closed)
+        return traced.out_tree.unflatten(results)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace for these arguments (arrays, or anything with shape and dtype) without running."""
+        return self._traced(Request(self, args, kwargs))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace and lower for these arguments; `.as_text()` of the result is StableHLO."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes of the results, without computing them."""
+        return self.trace(*args, **kwargs).out_info
+
+    def _cache_size(self) -> int:
+        """How many entries this wrapper has: signatures that were traced and compiled."""
+        return len(self.entries)
+
+    def clear_cache(self) -> None:
+        """Forget every entry of this function."""
+        self.entries.clear()
+        self.fast.clear()
+        self.table.clear()
+
+    def explain(self) -> explain.Explanation:
+        """What this function's calls cost and why each miss was one, as data; it prints as a table."""
+        return explain.Explanation.of(self.name, self.table)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    if isinstance(function, functools.partial):
+        return _name_of(function.func)
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return name
+
+
+def _selections(parameters: Parameters, options: Options, name: str) -> tuple[Selection, Selection]:
+    static = select(parameters, options.static_argnums, options.static_argnames, "static", name)
+    donated = select(parameters, options.donate_argnums, options.donate_argnames, "donate", name)
+    both = [*(set(static.indices) & set(donated.indices)), *(set(static.names) & set(donated.names))]
+    if both:
+        raise errors.StaticAndDonated(function=name, arguments=", ".join(map(str, both)))
+    if options.static_argnames is not None and options.static_argnums is None and parameters.more_positional:
+        explain.warn(errors.HiddenSignatureWarning(function=name, option="static_argnames", names=str(static.names)))
+    return static, donated
+
+
+class Request:
+    """One call, taken apart: static values, traced leaves, and the key of both."""
+
+    def __init__(self, jitted: Jit, args: tuple[Any, ...], kwargs: dict[str, Any]):
+        self.jitted, self.args, self.kwargs = jitted, args, kwargs
+        static = jitted.static
+        self.positions = resolved_indices(static.indices, len(args)) if static.indices else frozenset[int]()
+        self.traced_args = tuple([x for i, x in enumerate(args) if i not in self.positions])
+        self.traced_kwargs = {k: v for k, v in kwargs.items() if k not in static.names} if static.names else kwargs
+        self.leaves, self.spec = tree.flatten_spec((self.traced_args, self.traced_kwargs))
+        self.types = tuple([type_of_leaf(x) or self._refuse(i) for i, x in enumerate(self.leaves)])
+        self.static_values = self._static_values()
+        self.static_keys = tuple([statics.key_of(v, name, jitted.name) for name, v in self.static_values])
+        self.key = (self.spec, self.types, self.static_keys, settings.key())
+
+    @functools.cached_property
+    def tree(self) -> Any:
+        return tree.PyTreeDef(self.spec)
+
+    def _static_values(self) -> tuple[tuple[str, Any], ...]:
+        name_of = self.jitted.parameters.name_of
+        chosen = [(name_of(i), self.args[i]) for i in sorted(self.positions) if i < len(self.args)]
+        return (*chosen, *((n, self.kwargs[n]) for n in self.jitted.static.names if n in self.kwargs))
+
+    def _refuse(self, index: int) -> ArrayType:
+        leaf = self.leaves[index]
+        raise errors.ArgumentNotArray(
+            argument=self.names()[index], function=self.jitted.name, type=type(leaf).__name__
+        )
+
+    def names(self) -> tuple[str, ...]:
+        paths = tree.flatten_with_path((self.traced_args, self.traced_kwargs))[0]
+        shift = [i for i in range(len(self.args)) if i not in self.positions]
+        pairs = [(_first(path), keystr(path[2:])) for path, _ in paths]
+        return leaf_names(self.jitted.parameters, pairs, shift)
+
+    def signature(self) -> Signature:
+        return Signature(self.tree, self.names(), self.types, self.static_values, self.static_keys, settings.key())
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the fast path may remember it: positional arrays and Python scalars only, nothing static."""
+        return not self.kwargs and not self.positions and all(type(x) is Array or type(x) in _SCALARS for x in self.args)
+
+    @property
+    def fast_key(self) -> object:
+        return (settings.key(), *[x.type if type(x) is Array else type(x) for x in self.args])
+
+    def donated_leaves(self) -> tuple[int, ...]:
+        """The indices of leaves that belong to donated arguments."""
+        donated = self.jitted.donated
+        if not donated:
+            return ()
+        positions = resolved_indices(donated.indices, len(self.args))
+        marks = [tree.map(lambda _, i=i: i in positions, x) for i, x in enumerate(self.args) if i not in self.positions]
+        named = {k: tree.map(lambda _, k=k: k in donated.names, v) for k, v in self.traced_kwargs.items()}
+        return tuple(i for i, mark in enumerate(tree.leaves((tuple(marks), named))) if mark)
+
+    def rebuilt(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The call's arguments with other leaves in the traced places."""
+        traced_args, traced_kwargs = self.tree.unflatten(leaves)
+        rest = iter(traced_args)
+        args = [x if i in self.positions else next(rest) for i, x in enumerate(self.args)]
+        fixed = {k: v for k, v in self.kwargs.items() if k not in traced_kwargs}
+        return args, {**traced_kwargs, **fixed}
+
+
+def _first(path: Sequence[Any]) -> object:
+    side, key = path[0], path[1]
+    return key.idx if getattr(side, "idx", None) == 0 else key.key
+
+
+def type_of_leaf(x: Any) -> ArrayType | None:
+    """The type that a leaf is traced with, or None for what is no array."""
+    kind = type(x)
+    if kind is Array or kind is Tracer:
+        return x.type
+    if kind in _SCALARS:
+        return scalar_type(x)
+    if isinstance(x, np.ndarray | np.generic):
+        return _type_of_numpy(x)
+    if isinstance(x, bool | int | float | complex):
+        return scalar_type(x)
+    return _type_of_other(x)
+
+
+def _type_of_numpy(x: np.ndarray[Any, Any] | np.generic) -> ArrayType:
+    if isinstance(x, np.ma.MaskedArray):
+        raise errors.MaskedArrayInput(shape=x.shape)
+    dtype = canonical(x.dtype)
+    if dtype not in short_names:
+        raise errors.DTypeNotSupported(dtype=x.dtype)
+    return ArrayType(x.shape, dtype)
+
+
+def _type_of_other(x: Any) -> ArrayType | None:
+    if isinstance(x, type) or isinstance(x, str | bytes):
+        return None
+    if hasattr(x, "__jax_array__") or hasattr(x, "__array__"):
+        return array.as_array(x).type
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ArrayType(tuple(x.shape), canonical(x.dtype), bool(getattr(x, "weak_type", False)))
+    return None
+
+
+def trace(jitted: Jit, request: Request, signature: Signature) -> Traced:
+    """Run the function once on tracers."""
+    start = time.perf_counter()
+    with tracing.recorded(jitted.name) as record:
+        tracers = [record.input(t, name) for t, name in zip(signature.types, signature.names, strict=True)]
+        args, kwargs = request.rebuilt(tracers)
+        result = jitted.__wrapped__(*args, **kwargs)
+        leaves, out_tree = tree.flatten(result)
+        made = record.program([_output(x, i, result, jitted.name) for i, x in enumerate(leaves)])
+    seconds = time.perf_counter() - start
+    events.record("trace", seconds, name=jitted.name, equations=len(made.equations))
+    donated, names = request.donated_leaves(), result_names(result)
+    return Traced(jitted.name, made, signature, request.tree, out_tree, donated, jitted.options, names, seconds)
+
+
+def _output(x: Any, index: int, result: Any, name: str) -> Any:
+    if isinstance(x, Value) or type_of_leaf(x) is not None:
+        return x
+    path = keystr(tree.flatten_with_path(result)[0][index][0])
+    raise errors.ResultNotArray(function=name, path=path, type=type(x).__name__)
+
+
+def run(body: Program, values: Sequence[Any]) -> list[Any]:
+    """Execute a program on concrete arrays (what Evaluate and loops outside jit use); compiled once per program."""
+    bound = remembered(body, ("bound", settings.key()), lambda: cache.bind(body).bound)
+    return bound(values)
+
+
+program.run = run

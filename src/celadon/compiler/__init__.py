@@ -1,0 +1,7 @@
+"""The compiler's table of contents: lower, (text), simplify, lift; each stage named, timed and reported."""
+
+from celadon.compiler.lift import EVERYTHING, NOTHING, Numbers, Structure, lift
+from celadon.compiler.lower import lower
+from celadon.compiler.simplify import simplify
+
+__all__ = ["EVERYTHING", "NOTHING", "Numbers", "Structure", "lift", "lower", "simplify"]

@@ -1,0 +1,220 @@
+"""Simplified program in; Structure (what is compiled and cached) and Numbers (what a call hands over) out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from celadon.op import unite_all
+from celadon.program import Equation, Literal, Operand, Program, Var
+from celadon.types import ArrayType, Shape
+
+EVERYTHING = frozenset({"scalars", "arrays", "extents"})
+NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What was taken out of a program: the values of its lifted scalars, its captured arrays, its input shapes, and
+    the number parameters of its equations in order."""
+
+    scalars: tuple[Any, ...]
+    arrays: tuple[Any, ...]
+    shapes: tuple[Shape, ...]
+    integers: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """A program without its numbers. Inputs of `program` are: the program's own, captured arrays, lifted scalars.
+
+    `program` has the types of one call; its extents other than 0 and 1 are an example, and no code may depend on them.
+    Two structures are equal if their keys are.
+    """
+
+    program: Program
+    key: tuple[object, ...]
+    arrays: int
+    scalars: int
+    _digest: list[str] = field(default_factory=list[str])
+
+    @property
+    def digest(self) -> str:
+        """A stable name of the structure, the same in every process."""
+        if not self._digest:
+            self._digest.append(hashlib.sha256(repr(self.key).encode()).hexdigest())
+        return self._digest[0]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def lift(program: Program, what: frozenset[str] = EVERYTHING) -> tuple[Structure, Numbers]:
+    """Take the numbers named in `what` ("scalars", "arrays", "extents") out of a simplified program.
+
+    Captured arrays always become inputs; with "arrays" absent their types, not their contents, are structure all the
+    same. With "scalars" absent literals stay where they are; with "extents" absent shapes are part of the key.
+    """
+    scalars = _Scalars("scalars" in what)
+    equations = [scalars.rewritten(equation) for equation in program.equations]
+    outputs = [scalars.lifted(x) for x in program.outputs]
+    arrays = [var for var, _ in program.captures]
+    inputs = [*program.inputs, *arrays, *scalars.vars]
+    lifted = Program(inputs, equations, outputs, (), program.name)
+    extents = Extents() if "extents" in what else _Baked()
+    structure = Structure(lifted, _key(lifted, extents), len(arrays), len(scalars.vars))
+    shapes = tuple(var.type.shape for var in inputs[: len(inputs) - len(scalars.vars)])
+    return structure, Numbers(
+        tuple(scalars.values), tuple(array for _, array in program.captures), shapes, _integers(equations)
+    )
+
+
+class _Scalars:
+    def __init__(self, wanted: bool):
+        self.wanted = wanted
+        self.vars: list[Var] = []
+        self.values: list[Any] = []
+        self.found: dict[int, Var] = {}
+
+    def rewritten(self, equation: Equation) -> Equation:
+        if not self.wanted or Literal not in map(type, equation.inputs):
+            return equation
+        inputs = [self.lifted(x) for x in equation.inputs]
+        return Equation(equation.op, inputs, equation.outputs, equation.params, equation.source)
+
+    def lifted(self, x: Operand) -> Operand:
+        if not self.wanted or type(x) is not Literal or x.fixed:
+            return x
+        var = self.found.get(id(x))
+        if var is None:
+            var = self.found[id(x)] = Var(x.type)
+            self.vars.append(var)
+            self.values.append(x.value)
+        return var
+
+
+def _integers(equations: Sequence[Equation]) -> tuple[Any, ...]:
+    return tuple(e.params[name] for e in equations if e.op.numbers for name in e.params if name in e.op.numbers)
+
+
+class _Baked:
+    """Extents, and the parameters that depend on them, as part of the key."""
+
+    baked = True
+
+    def define(self, var: Var) -> None:
+        return
+
+    def equation(self, equation: Equation) -> None:
+        return
+
+    def shape(self, var: Var) -> tuple[object, ...]:
+        return var.type.shape
+
+
+class Extents:
+    """Classes of dimensions that are one number by the ops' type rules; 0 and 1 stand for themselves."""
+
+    baked = False
+
+    def __init__(self) -> None:
+        self.parents: list[int] = []
+        self.dims: dict[Var, list[int]] = {}
+        self.names: dict[int, str] = {}
+
+    def define(self, var: Var) -> None:
+        start = len(self.parents)
+        rank = var.type.ndim
+        self.dims[var] = list(range(start, start + rank))
+        self.parents.extend(self.dims[var])
+
+    def equation(self, equation: Equation) -> None:
+        if equation.op.unite is unite_all:
+            self._elementwise(equation)
+            return
+        for var in equation.outputs:
+            self.define(var)
+        values = [*equation.inputs, *equation.outputs]
+        for (k, i), (m, j) in equation.op.unite(equation):
+            if isinstance(values[k], Var) and isinstance(values[m], Var):
+                self._join(self.dims[values[k]][i], self.dims[values[m]][j])  # pyright: ignore[reportArgumentType]
+
+    def _elementwise(self, equation: Equation) -> None:
+        out = equation.outputs[0]
+        rank = out.type.ndim
+        found: list[int] | None = None
+        for x in equation.inputs:
+            if type(x) is not Var or x.type.ndim != rank:
+                continue
+            dims = self.dims[x]
+            if found is None:
+                found = dims
+            elif found is not dims:
+                for i, j in zip(found, dims, strict=True):
+                    self._join(i, j)
+        if found is None:
+            self.define(out)
+        else:
+            self.dims[out] = found
+
+    def _root(self, i: int) -> int:
+        parents = self.parents
+        while parents[i] != i:
+            parents[i] = parents[parents[i]]
+            i = parents[i]
+        return i
+
+    def _join(self, i: int, j: int) -> None:
+        a, b = self._root(i), self._root(j)
+        if a != b:
+            self.parents[max(a, b)] = min(a, b)
+
+    def shape(self, var: Var) -> tuple[object, ...]:
+        return tuple(
+            extent if extent < 2 else self.names.setdefault(self._root(i), f"n{len(self.names)}")
+            for extent, i in zip(var.type.shape, self.dims[var], strict=True)
+        )
+
+
+def _key(program: Program, extents: Extents | _Baked) -> tuple[object, ...]:
+    numbers = {var: i for i, var in enumerate(program.inputs)}
+    for var in program.inputs:
+        extents.define(var)
+    for equation in program.equations:
+        extents.equation(equation)
+        for var in equation.outputs:
+            numbers[var] = len(numbers)
+    inputs = tuple((v.type.dtype.name, extents.shape(v)) for v in program.inputs)
+    body = tuple(_equation_key(equation, numbers, extents) for equation in program.equations)
+    return inputs, body, tuple(_operand_key(x, numbers) for x in program.outputs)
+
+
+def _equation_key(equation: Equation, numbers: dict[Var, int], extents: Extents | _Baked) -> tuple[object, ...]:
+    op = equation.op
+    inputs = tuple([numbers[x] if type(x) is Var else _operand_key(x, numbers) for x in equation.inputs])
+    params = tuple([(k, _plain(v)) for k, v in equation.params.items() if extents.baked or k not in op.numbers])
+    if op.unite is unite_all:
+        return op.name, inputs, params
+    shapes = tuple([(v.type.dtype.name, extents.shape(v)) for v in equation.outputs])
+    return op.name, inputs, params, shapes
+
+
+def _operand_key(x: Operand, numbers: dict[Var, int]) -> object:
+    if isinstance(x, Var):
+        return numbers[x]
+    return _type_key(x.type), np.asarray(x.value).tobytes()
+
+
+def _type_key(type: ArrayType) -> str:
+    return type.dtype.name
+
+
+def _plain(value: Any) -> object:
+    return value.name if isinstance(value, np.dtype) else value

@@ -1,0 +1,42 @@
+"""Lowered program in; an estimate of its floating-point operations and bytes out, from the types alone."""
+
+from __future__ import annotations
+
+from math import prod
+
+from celadon.program import Equation, Program
+from celadon.types import is_inexact
+
+_MOVES = frozenset(
+    "reshape transpose broadcast_in_dim slice pad concatenate reverse iota gather dynamic_slice convert "
+    "dynamic_update_slice select bitcast_convert".split()
+)
+
+
+def estimate(program: Program) -> dict[str, float]:
+    """`flops` and `bytes accessed` of one run.
+
+    >>> estimate(Program((), (), ()))
+    {'flops': 0.0, 'bytes accessed': 0.0}
+    """
+    flops = bytes_accessed = 0.0
+    for equation in program.equations:
+        inner = equation.params.get("program")
+        if inner is not None:
+            found = estimate(inner)
+            flops, bytes_accessed = flops + found["flops"], bytes_accessed + found["bytes accessed"]
+            continue
+        flops += _flops(equation)
+        bytes_accessed += sum(x.type.nbytes for x in (*equation.inputs, *equation.outputs))
+    return {"flops": flops, "bytes accessed": bytes_accessed}
+
+
+def _flops(equation: Equation) -> float:
+    name, out = equation.op.name, equation.outputs[0].type
+    if name == "dot_general":
+        lhs = equation.inputs[0].type
+        contracted = equation.params["dimension_numbers"][0][0]
+        return 2.0 * out.size * prod(lhs.shape[i] for i in contracted)
+    if name in _MOVES or not is_inexact(equation.inputs[0].type.dtype if equation.inputs else out.dtype):
+        return 0.0
+    return float(max(x.type.size for x in (*equation.inputs, *equation.outputs)))

@@ -1,0 +1,100 @@
+"""Lowered program in, smaller one out, with the same bits: calls inlined, equal work shared, what does nothing dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from celadon.compiler.lower import without_dead_code
+from celadon.program import Equation, Literal, Operand, Program, Var, fixed
+
+
+def simplify(program: Program) -> Program:
+    """Inline calls, share equal equations, drop identities, compute what is fixed. Never looks at a number.
+
+    >>> x = Var(__import__("celadon").types.ArrayType((), np.dtype("float32")))
+    >>> simplify(Program([x], [], [x])).outputs == [x]
+    True
+    """
+    work = _Work()
+    outputs = work.inline(program, {})
+    captures = tuple(work.captures.values())
+    return without_dead_code(Program(program.inputs, work.equations, outputs, captures, program.name))
+
+
+class _Work:
+    def __init__(self) -> None:
+        self.equations: list[Equation] = []
+        self.captures: dict[int, tuple[Var, Any]] = {}
+        self.shared: dict[object, list[Operand]] = {}
+
+    def inline(self, program: Program, values: dict[Var, Operand]) -> list[Operand]:
+        for var, array in program.captures:
+            values[var] = self.captures.setdefault(id(array), (var, array))[0]
+        for equation in program.equations:
+            inputs = [values.get(x, x) if type(x) is Var else x for x in equation.inputs]
+            values.update(zip(equation.outputs, self._results(equation, inputs), strict=True))
+        return [values.get(x, x) if type(x) is Var else x for x in program.outputs]
+
+    def _results(self, equation: Equation, inputs: list[Operand]) -> list[Operand]:
+        if equation.op.name == "call":
+            body: Program = equation.params["program"]
+            return self.inline(body, dict(zip(body.inputs, inputs, strict=True)))
+        rule = _IDENTITIES.get(equation.op.name)
+        if rule is not None and rule(equation, inputs[0]):
+            return [inputs[0]]
+        key = (equation.op.name, *map(id_of, inputs), *equation.params.items())
+        found = self.shared.get(key)
+        if found is None:
+            found = self.shared[key] = self._kept(equation, inputs)
+        return found
+
+    def _kept(self, equation: Equation, inputs: list[Operand]) -> list[Operand]:
+        if all(type(x) is Literal and x.fixed for x in inputs) and inputs and _folds(equation):
+            return [_folded(equation, inputs)]
+        if any(a is not b for a, b in zip(inputs, equation.inputs, strict=True)):
+            equation = Equation(equation.op, inputs, equation.outputs, equation.params, equation.source)
+        self.equations.append(equation)
+        return list(equation.outputs)
+
+
+def id_of(operand: Operand) -> object:
+    """What makes two operands the same: a fixed literal's bits, otherwise identity (never a lifted number's value)."""
+    if type(operand) is Literal and operand.fixed:
+        return operand.type, np.asarray(operand.value).tobytes()
+    return id(operand)
+
+
+def _folds(equation: Equation) -> bool:
+    if equation.op.multiple or equation.outputs[0].type.shape:
+        return False
+    return equation.op.exactly([x.type for x in equation.inputs])
+
+
+def _folded(equation: Equation, inputs: list[Operand]) -> Literal:
+    assert equation.op.numpy is not None
+    arrays = [np.asarray(x.value) for x in inputs if isinstance(x, Literal)]
+    with np.errstate(all="ignore"):
+        return fixed(equation.op.numpy(*arrays, **equation.params), equation.outputs[0].type.dtype)
+
+
+def _same_dtype(equation: Equation, x: Operand) -> bool:
+    return equation.outputs[0].type.dtype == x.type.dtype
+
+
+def _same_order(equation: Equation, x: Operand) -> bool:
+    return tuple(equation.params["permutation"]) == tuple(range(x.type.ndim))
+
+
+def _no_growth(equation: Equation, x: Operand) -> bool:
+    before, after = x.type.shape, equation.outputs[0].type.shape
+    return len(before) == len(after) > 0 and all((a == 1) == (b == 1) for a, b in zip(before, after, strict=True))
+
+
+_IDENTITIES: dict[str, Callable[[Equation, Operand], bool]] = {
+    "convert": _same_dtype,
+    "transpose": _same_order,
+    "broadcast_in_dim": _no_growth,
+}

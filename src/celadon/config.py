@@ -1,0 +1,45 @@
+"""Settings under JAX's names: `celadon.config.update(name, value)`; each setting lives with what it governs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon import errors, settings
+from celadon.cpu import store
+from celadon.settings import Setting
+
+compilation_cache_dir = Setting("jax_compilation_cache_dir", None, changed=store.set_folder)
+Setting("jax_persistent_cache_min_compile_time_secs", 0.0)
+Setting("jax_persistent_cache_min_entry_size_bytes", 0)
+Setting("jax_platforms", None)
+Setting("jax_traceback_filtering", "auto")
+
+
+class Config:
+    """All settings by name, for reading as attributes and for `update`."""
+
+    def update(self, name: str, value: Any) -> None:
+        """Set a setting globally.
+
+        Raises `SettingUnknown` for a name that is none.
+
+        >>> config.update("jax_log_compiles", False)
+        """
+        self._setting(name).update(value)
+
+    def read(self, name: str) -> Any:
+        return self._setting(name).value
+
+    def _setting(self, name: str) -> Setting:
+        found = settings.registry.get(name)
+        if found is None:
+            raise errors.SettingUnknown(name=name, known=", ".join(sorted(settings.registry)))
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in settings.registry:
+            raise AttributeError(name)
+        return settings.registry[name].value
+
+
+config = Config()

@@ -1,0 +1,343 @@
+"""The stages of a jitted function, one object each: Traced, Lowered, Compiled; and Entry, what a cache keeps of a call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
+from celadon.array import Array, as_array
+from celadon.compiler import price, stablehlo
+from celadon.program import Literal, Module, Operand, Program, Var
+from celadon.signature import Signature
+from celadon.tree_paths import keystr
+from celadon.types import ArrayType, ShapeDtypeStruct
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What jit was asked for, besides the function."""
+
+    static_argnums: Any = None
+    static_argnames: Any = None
+    donate_argnums: Any = None
+    donate_argnames: Any = None
+    keep_unused: bool = False
+    inline: bool = False
+
+    def key(self) -> object:
+        return repr(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgInfo:
+    """One leaf of the arguments: its type, and whether it is donated."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    donated: bool = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return ShapeDtypeStruct(self.shape, self.dtype).size
+
+
+@dataclass(eq=False)
+class Traced:
+    """A function traced for one signature: its program, and the trees of its arguments and results."""
+
+    fun_name: str
+    program: Program
+    signature: Signature
+    in_tree: Any
+    out_tree: Any
+    donated: tuple[int, ...]
+    options: Options
+    results: tuple[str, ...]
+    seconds: float = 0.0
+
+    @property
+    def jaxpr(self) -> Program:
+        """The traced program (under the name that JAX gives its own)."""
+        return self.program
+
+    @property
+    def in_avals(self) -> tuple[ArrayType, ...]:
+        return self.signature.types
+
+    @property
+    def out_avals(self) -> tuple[ArrayType, ...]:
+        return tuple(x.type for x in self.program.outputs)
+
+    @property
+    def out_info(self) -> Any:
+        """A tree of ShapeDtypeStruct in the form of the results."""
+        return self.out_tree.unflatten(
+            [ShapeDtypeStruct(t.shape, t.dtype, weak_type=t.weak_type) for t in self.out_avals]
+        )
+
+    @property
+    def args_info(self) -> Any:
+        """A tree of ArgInfo in the form of (args, kwargs)."""
+        types = enumerate(self.signature.types)
+        return self.in_tree.unflatten([ArgInfo(t.shape, t.dtype, i in self.donated) for i, t in types])
+
+    @cached_property
+    def closed(self) -> Program:
+        """The program with its captured arrays as further inputs: what a call to it holds."""
+        inputs = [*self.program.inputs, *(var for var, _ in self.program.captures)]
+        return replace(self.program, inputs=inputs, captures=())
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The indices of leaves that the program needs (all of them with keep_unused)."""
+        everything = tuple(range(len(self.program.inputs)))
+        if self.options.keep_unused:
+            return everything
+        live = {x for e in compiler.lower(self.program).equations for x in e.inputs} | set(self.program.outputs)
+        return tuple(i for i in everything if self.program.inputs[i] in live)
+
+    @cached_property
+    def needed(self) -> Program:
+        """The program with only the inputs that it needs."""
+        if len(self.kept) == len(self.program.inputs):
+            return self.program
+        return replace(self.program, inputs=[self.program.inputs[i] for i in self.kept])
+
+    def lower(self) -> Lowered:
+        """The lowered program, whose text is StableHLO."""
+        start = time.perf_counter()
+        lowered = compiler.lower(self.needed)
+        aliases, donors = _aliases(lowered, [self.kept.index(i) for i in self.donated if i in self.kept])
+        if donors:
+            types = ", ".join(str(lowered.inputs[i].type) for i in donors)
+            explain.warn(errors.DonationUnusableWarning(function=self.fun_name, types=types))
+        module = Module(replace(lowered, name=self.fun_name), self.results, aliases, donors)
+        events.record("lower", time.perf_counter() - start, name=self.fun_name)
+        return Lowered(self, module)
+
+
+def _aliases(program: Program, donated: Sequence[int]) -> tuple[dict[int, int], tuple[int, ...]]:
+    free = dict(enumerate(program.outputs))
+    aliases: dict[int, int] = {}
+    for i in donated:
+        fits = (j for j, x in free.items() if _fits(x, program.inputs[i]))
+        j = next(fits, None)
+        if j is not None:
+            aliases[i] = j
+            del free[j]
+    return aliases, tuple(i for i in donated if i not in aliases)
+
+
+def _fits(output: Operand, donated: Var) -> bool:
+    return output.type.shape == donated.type.shape and output.type.dtype == donated.type.dtype
+
+
+@dataclass(eq=False)
+class Lowered:
+    """A lowered program, before it is compiled."""
+
+    traced: Traced
+    module: Module
+
+    @property
+    def in_tree(self) -> Any:
+        return self.traced.in_tree
+
+    @property
+    def out_tree(self) -> Any:
+        return self.traced.out_tree
+
+    @property
+    def args_info(self) -> Any:
+        return self.traced.args_info
+
+    @property
+    def out_info(self) -> Any:
+        return self.traced.out_info
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program as StableHLO text.
+
+        Raises `DialectUnknown` for a dialect other than "stablehlo".
+        """
+        if dialect not in (None, "stablehlo"):
+            raise errors.DialectUnknown(dialect=dialect)
+        return stablehlo.print_module(self.module)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Floating-point operations ("flops") and bytes read and written ("bytes accessed"), estimated from the types."""
+        return price.estimate(self.module.program)
+
+    def compile(self) -> Compiled:
+        """Compile for the executor that the settings choose."""
+        entry = Entry(self.traced.fun_name, self.traced.signature, self.traced, self.traced.donated)
+        entry.compile()
+        return Compiled(self, entry)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAnalysis:
+    """Bytes that a compiled program needs, by purpose."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int
+    temp_size_in_bytes: int
+    alias_size_in_bytes: int
+    generated_code_size_in_bytes: int
+
+
+@dataclass(eq=False)
+class Compiled:
+    """A program compiled for one signature; calling it never traces. Static arguments are left out of the call."""
+
+    lowered: Lowered
+    entry: Entry
+
+    @property
+    def in_tree(self) -> Any:
+        return self.lowered.in_tree
+
+    @property
+    def out_tree(self) -> Any:
+        return self.lowered.out_tree
+
+    @property
+    def args_info(self) -> Any:
+        return self.lowered.args_info
+
+    @property
+    def out_info(self) -> Any:
+        return self.lowered.out_info
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, in_tree = tree.flatten((args, kwargs))
+        signature = self.entry.signature
+        if in_tree != signature.tree:
+            raise self._mismatch(self._tree_difference(kwargs))
+        for leaf, type, name in zip(leaves, signature.types, signature.names, strict=True):
+            given = as_array(leaf).type
+            if given.shape != type.shape or given.dtype != type.dtype:
+                raise self._mismatch(f"{name} is {given}, compiled for {type}")
+        return self.entry.run(leaves)
+
+    def _tree_difference(self, kwargs: dict[str, Any]) -> str:
+        statics = [name for name, _ in self.entry.signature.statics if name in kwargs]
+        if statics:
+            return f"the static argument {', '.join(statics)} is baked in and can't be passed again"
+        return f"the tree of arguments differs from {self.entry.signature.tree} (static arguments are baked in)"
+
+    def _mismatch(self, difference: str) -> errors.CeladonError:
+        return errors.CompiledSignatureMismatch(function=self.entry.name, difference=difference)
+
+    def as_text(self) -> str:
+        """The simplified program that the executor compiled, one equation a line."""
+        return str(compiler.simplify(self.lowered.module.program))
+
+    def cost_analysis(self) -> dict[str, float]:
+        return self.lowered.cost_analysis()
+
+    def memory_analysis(self) -> MemoryAnalysis:
+        """Bytes of arguments, results, temporaries and code."""
+        made = self.lowered.module
+        return MemoryAnalysis(
+            sum(v.type.nbytes for v in made.program.inputs),
+            sum(x.type.nbytes for x in made.program.outputs),
+            getattr(self.entry.bound, "temporary_bytes", 0),
+            sum(made.program.inputs[i].type.nbytes for i in made.aliases),
+            self.entry.executable.nbytes,
+        )
+
+
+@dataclass(slots=True)
+class Costs:
+    """Seconds that an entry cost, by stage, and how many kernels were compiled for it (not found in a cache)."""
+
+    trace: float = 0.0
+    lower: float = 0.0
+    compile: float = 0.0
+    equations: int = 0
+    compiled: bool = False
+
+
+@dataclass(eq=False)
+class Entry:
+    """What is kept of one signature: the trace, the machine code bound to its numbers, and what they cost."""
+
+    name: str
+    signature: Signature
+    traced: Traced
+    donated: tuple[int, ...]
+    bound: Callable[[Sequence[Array]], list[Array]] | None = None
+    costs: Costs = field(default_factory=Costs)
+    executable: Any = None
+
+    def compile(self) -> None:
+        """Lower, simplify, lift, and compile what no cache has; time goes to `costs` and the event log."""
+        binding = cache.bind(self.traced.needed)
+        self.bound, self.executable = binding.bound, binding.executable
+        self.costs.lower, self.costs.compile = binding.lower_seconds, binding.compile_seconds or 0.0
+        self.costs.compiled = binding.compile_seconds is not None
+        self.costs.equations = len(self.traced.program.equations)
+        self.all_kept = len(self.traced.kept) == len(self.signature.types)
+        self.bare = self.traced.out_tree == tree.LEAF_TREEDEF
+        self.snapshots = _snapshots(self.signature)
+        self.watched = any(snapshot is not None for snapshot in self.snapshots)
+        events.record("bind", self.costs.lower, name=self.name, compiled=self.costs.compiled)
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """Run on the leaves of a call, converted to arrays."""
+        if not self.all_kept:
+            leaves = [leaves[i] for i in self.traced.kept] if not self.donated else leaves
+        if self.donated:
+            return self._run_donating(leaves)
+        assert self.bound is not None
+        results = self.bound([x if type(x) is Array else as_array(x) for x in leaves])
+        return results[0] if self.bare else self.traced.out_tree.unflatten(results)
+
+    run_positional = run
+
+    def _run_donating(self, leaves: Sequence[Any]) -> Any:
+        arrays = [as_array(x) for x in leaves]
+        self._check_donated(arrays)
+        assert self.bound is not None
+        results = self.bound([arrays[i] for i in self.traced.kept])
+        for i in self.donated:
+            if isinstance(leaves[i], Array):
+                arrays[i].delete()
+        return results[0] if self.bare else self.traced.out_tree.unflatten(results)
+
+    def _check_donated(self, arrays: Sequence[Array]) -> None:
+        names = self.signature.names
+        for i in self.donated:
+            for j, other in enumerate(arrays):
+                if i != j and other is arrays[i]:
+                    raise errors.DonatedTwice(argument=names[i], other=names[j], function=self.name)
+
+    def check_mutation(self, values: Sequence[tuple[str, Any]]) -> None:
+        """Warn if a static object compared by identity was changed since it was traced."""
+        for (name, value), before in zip(values, self.snapshots, strict=True):
+            if before is None:
+                continue
+            now = signatures.fields_of(value)
+            if not signatures.same_fields(before, now):
+                explain.warn_mutated(self.name, name, value, before)
+
+
+def _snapshots(signature: Signature) -> tuple[dict[str, Any] | None, ...]:
+    return tuple(signatures.fields_of(v) if signatures.by_identity(v) else None for _, v in signature.statics)
+
+
+def result_names(result: Any) -> tuple[str, ...]:
+    """The path of each leaf of a result, as the text shows it."""
+    return tuple(keystr(path) for path, _ in tree.flatten_with_path(result)[0])
+
+
+__all__ = ["ArgInfo", "Compiled", "Entry", "Literal", "Lowered", "Options", "Traced", "result_names"]
