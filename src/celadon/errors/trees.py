@@ -122,7 +122,7 @@ class FlattenFunctionInvalid(CeladonError, ValueError):
     when = "When a tree with a node of that class is flattened."
     trigger = """class Pair:
     pass
-celadon.tree_util.register_pytree_node(Pair, lambda p: "ab", lambda _, c: Pair())
+celadon.tree_util.register_pytree_node(Pair, lambda p: [1], lambda _, c: Pair())
 celadon.tree.leaves([Pair()])"""
     cured = """class Pair:
     pass
@@ -246,7 +246,7 @@ class LeafPredicateInvalid(CeladonError, ValueError):
 class TreeTooDeep(CeladonError, RecursionError):
     code = "CEL318"
     title = "A tree is nested too deeply, or contains itself"
-    message = "the tree is nested too deeply to be flattened, or one of its containers contains itself: {tree}"
+    message = "the tree is nested too deeply to be flattened, or a container contains itself; its root is {root}"
     cause = "Flattening descends into every container; one that contains itself has no bottom."
     cure = "Remove the container from itself, or stop at it with is_leaf."
     when = "When a tree is flattened."
