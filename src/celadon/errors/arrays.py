@@ -352,7 +352,9 @@ class CallMismatch(CeladonError, TypeError):
         "from celadon.program import Program\nfrom celadon.vocabulary import call\n"
         "call(cnp.ones(2), program=Program((), (), ()))"
     )
-    cured = "from celadon.program import Program\nfrom celadon.vocabulary import call\ncall(program=Program((), (), ()))"
+    cured = (
+        "from celadon.program import Program\nfrom celadon.vocabulary import call\ncall(program=Program((), (), ()))"
+    )
 
 
 class OpWithoutMeaning(CeladonError, NotImplementedError):
@@ -376,3 +378,75 @@ class OpWithoutMeaning(CeladonError, NotImplementedError):
         "op = Op('nothing', lambda x: x, lambda x: x)\ndel registry['nothing']\nx = Var(ArrayType((), float32))\n"
         "execute(Program([x], [Equation(op, [x], [x], {})], [x]), [np.float32(1)])"
     )
+
+
+class BodyMismatch(CeladonError, TypeError, ValueError):
+    code = "CEL484"
+    title = "A reduction's body does not fit its operands"
+    message = "{op} of {operands} can't use a body of this type:\n{body}"
+    cause = "Operands share a shape, each has an initial scalar of its dtype, and the body maps two of these to one."
+    cure = "Give initial values of the operands' dtypes, and a body that keeps the dtypes."
+    when = "When the operands, initial values or function of a reduction don't agree."
+    trigger = "celadon.lax.reduce(cnp.ones(3), 0, celadon.lax.add, (0,))"
+    cured = "celadon.lax.reduce(cnp.ones(3), cnp.zeros(()), celadon.lax.add, (0,))"
+
+
+class WindowNotPositive(CeladonError, ValueError):
+    code = "CEL485"
+    title = "A window must have positive sizes and steps"
+    message = "{param} must be positive on every axis, not {values}"
+    cause = "A window of no elements, or one that doesn't move, has no meaning."
+    cure = "Use 1 for axes that the window leaves alone."
+    when = "When a size, stride or dilation of a window is 0 or negative."
+    trigger = "celadon.lax.reduce_window(cnp.ones(3), 0.0, celadon.lax.add, (0,), (1,), 'VALID')"
+    cured = "celadon.lax.reduce_window(cnp.ones(3), 0.0, celadon.lax.add, (1,), (1,), 'VALID')"
+
+
+class StartsMismatch(CeladonError, TypeError, ValueError):
+    code = "CEL486"
+    title = "A dynamic slice needs one scalar start for each axis"
+    message = "{op} of {type} needs one scalar start for each axis, but got {given}"
+    cause = "The place of a slice is given by one integer scalar an axis."
+    cure = "Pass as many scalar starts as the array has axes; 0 for axes that stay whole."
+    when = "When dynamic_slice or dynamic_update_slice is given too few, too many, or array-valued starts."
+    trigger = "celadon.lax.dynamic_slice(cnp.ones((2, 3)), (0,), (1, 1))"
+    cured = "celadon.lax.dynamic_slice(cnp.ones((2, 3)), (0, 0), (1, 1))"
+
+
+class SliceTooLarge(CeladonError, TypeError, ValueError):
+    code = "CEL487"
+    title = "A slice is larger than the array"
+    message = "{op}: a slice of {sizes} does not fit in an array of shape {shape}"
+    cause = "A slice has at most the array's extent on every axis; its place is computed, its size is not."
+    cure = "Take a smaller slice, or pad the array first."
+    when = "When the sizes of a dynamic slice, an update or a gather exceed the array."
+    trigger = "celadon.lax.dynamic_slice(cnp.ones(3), (0,), (4,))"
+    cured = "celadon.lax.dynamic_slice(cnp.ones(3), (0,), (2,))"
+
+
+class GatherMismatch(CeladonError, TypeError, ValueError):
+    code = "CEL488"
+    title = "The dimension numbers of a gather don't agree"
+    message = "gather: {rule}"
+    cause = "The dimension numbers say which axes the indices name and where slices stand; they must cover all axes."
+    cure = "Use celadon.numpy indexing or take, which work them out, or correct the dimension numbers."
+    when = "When celadon.lax.gather is given dimension numbers that don't fit the operand and indices."
+    trigger = (
+        "from celadon.vocabulary import gather\ngather(cnp.ones(3), cnp.zeros((2, 1), 'int32'), offset_dims=(), "
+        "collapsed_slice_dims=(), start_index_map=(0,), slice_sizes=(1,))"
+    )
+    cured = (
+        "from celadon.vocabulary import gather\ngather(cnp.ones(3), cnp.zeros((2, 1), 'int32'), offset_dims=(), "
+        "collapsed_slice_dims=(0,), start_index_map=(0,), slice_sizes=(1,))"
+    )
+
+
+class SortKeys(CeladonError, ValueError):
+    code = "CEL489"
+    title = "A sort needs at least one key"
+    message = "sort by {num_keys} keys of {operands} operands"
+    cause = "The first num_keys operands decide the order, so there must be from one to all of them."
+    cure = "Choose num_keys from 1 to the number of operands."
+    when = "When num_keys is 0 or larger than the number of operands."
+    trigger = "celadon.lax.sort((cnp.ones(2), cnp.ones(2)), num_keys=3)"
+    cured = "celadon.lax.sort((cnp.ones(2), cnp.ones(2)), num_keys=2)"

@@ -1,7 +1,9 @@
 """The ops, family by family; importing this package fills the registry."""
 
+from celadon.vocabulary.call import call, execute, named
 from celadon.vocabulary.contract import dot_general
 from celadon.vocabulary.elementwise import *  # noqa: F403
+from celadon.vocabulary.index import dynamic_slice, dynamic_update_slice, gather, sort
 from celadon.vocabulary.reduce import (
     argmax,
     argmin,
@@ -14,8 +16,11 @@ from celadon.vocabulary.reduce import (
     reduce_xor,
 )  # fmt: skip
 from celadon.vocabulary.shape import broadcast_in_dim, concatenate, iota, pad, reshape, reverse, slice_, transpose
+from celadon.vocabulary.window import cumlogsumexp, cummax, cummin, cumprod, cumsum, reduce_window
 
 __all__ = [
-    "argmax", "argmin", "broadcast_in_dim", "concatenate", "dot_general", "iota", "pad", "reduce_and", "reduce_max",
-    "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "reshape", "reverse", "slice_", "transpose",
+    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "pad",
+    "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
+    "reshape", "reverse", "slice_", "sort", "transpose",
 ]  # fmt: skip

@@ -1,0 +1,266 @@
+"""Ops that read and write at computed places, none ever outside: dynamic slices, gather; and sort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from celadon import errors
+from celadon.op import Axis, Op
+from celadon.program import Equation, literal
+from celadon.types import ArrayType, DType, Shape, kind
+from celadon.vocabulary.bitwise import and_
+from celadon.vocabulary.comparison import compare, select
+from celadon.vocabulary.kinds import COMPLEX, HALF, INTEGER, checked_axes, one_per_axis, require, same_dtype
+from celadon.vocabulary.reduce import highest, lowest
+from celadon.vocabulary.shape import broadcast_in_dim, reshape, slice_, unite_first
+
+Array = Any
+Axes = tuple[int, ...]
+
+
+def _checked_starts(name: str, x: ArrayType, starts: tuple[ArrayType, ...]) -> None:
+    if len(starts) != x.ndim or any(start.shape for start in starts):
+        raise errors.StartsMismatch(op=name, type=x, given=len(starts))
+    for start in starts:
+        require(name, start, INTEGER)
+    if starts:
+        same_dtype(name, *starts)
+
+
+def _dynamic_slice_type(x: ArrayType, *starts: ArrayType, slice_sizes: Shape) -> ArrayType:
+    """C2 to C5."""
+    _checked_starts("dynamic_slice", x, starts)
+    one_per_axis("dynamic_slice", x.ndim, slice_sizes=slice_sizes)
+    if any(not 0 <= size <= n for size, n in zip(slice_sizes, x.shape, strict=True)):
+        raise errors.SliceTooLarge(op="dynamic_slice", shape=x.shape, sizes=slice_sizes)
+    return x.with_shape(slice_sizes)
+
+
+def _place(shape: Shape, starts: tuple[Array, ...], sizes: Shape) -> tuple[slice, ...]:
+    """The slice that is meant: a start that reaches outside is moved in."""
+    places: list[slice] = []
+    for n, start, size in zip(shape, starts, sizes, strict=True):
+        first = min(max(int(start), 0), n - size)
+        places.append(slice(first, first + size))
+    return tuple(places)
+
+
+def _dynamic_slice(x: Array, *starts: Array, slice_sizes: Shape) -> Array:
+    return x[_place(x.shape, starts, slice_sizes)]
+
+
+def _update_type(x: ArrayType, update: ArrayType, *starts: ArrayType) -> ArrayType:
+    """C1 to C6."""
+    same_dtype("dynamic_update_slice", x, update)
+    _checked_starts("dynamic_update_slice", x, starts)
+    if update.ndim != x.ndim or any(size > n for size, n in zip(update.shape, x.shape, strict=True)):
+        raise errors.SliceTooLarge(op="dynamic_update_slice", shape=x.shape, sizes=update.shape)
+    return x if update.weak_type else x.strong()
+
+
+def _dynamic_update_slice(x: Array, update: Array, *starts: Array) -> Array:
+    result = np.array(x)
+    result[_place(x.shape, starts, update.shape)] = update
+    return result
+
+
+def _gather_type(
+    x: ArrayType,
+    indices: ArrayType,
+    *,
+    offset_dims: Axes,
+    collapsed_slice_dims: Axes,
+    start_index_map: Axes,
+    operand_batching_dims: Axes = (),
+    start_indices_batching_dims: Axes = (),
+    slice_sizes: Shape,
+    mode: str = "clip",
+    fill_value: Any = None,
+) -> ArrayType:
+    """C1 to C23, the index vector being the last axis of the indices."""
+    require("gather", indices, INTEGER)
+    checked_axes("gather", collapsed_slice_dims + operand_batching_dims, x.ndim)
+    checked_axes("gather", start_index_map + operand_batching_dims, x.ndim)
+    checked_axes("gather", start_indices_batching_dims, indices.ndim - 1)
+    one_per_axis("gather", x.ndim, slice_sizes=slice_sizes)
+    if any(not 0 <= size <= n for size, n in zip(slice_sizes, x.shape, strict=True)):
+        raise errors.SliceTooLarge(op="gather", shape=x.shape, sizes=slice_sizes)
+    dropped = collapsed_slice_dims + operand_batching_dims
+    offsets = [size for i, size in enumerate(slice_sizes) if i not in dropped]
+    batched = [x.shape[i] for i in operand_batching_dims]
+    _require_gather(len(offsets) == len(offset_dims), "offset_dims must name one axis for each slice axis that stays")
+    _require_gather(len(start_index_map) == indices.shape[-1], "start_index_map must be as long as an index vector")
+    _require_gather(all(slice_sizes[i] <= 1 for i in dropped), "collapsed and batched axes have slices of at most 1")
+    paired = batched == [indices.shape[i] for i in start_indices_batching_dims]
+    _require_gather(paired, "batched axes of operand and indices must have equal extents")
+    result_ndim = indices.ndim - 1 + len(offset_dims)
+    checked_axes("gather", offset_dims, result_ndim)
+    batch, rest = iter(indices.shape[:-1]), iter(offsets)
+    shape = [next(rest) if i in offset_dims else next(batch) for i in range(result_ndim)]
+    return x.with_shape(tuple(shape))
+
+
+def _require_gather(holds: bool, rule: str) -> None:
+    if not holds:
+        raise errors.GatherMismatch(rule=rule)
+
+
+def _gather(
+    x: Array,
+    indices: Array,
+    *,
+    offset_dims: Axes,
+    collapsed_slice_dims: Axes,
+    start_index_map: Axes,
+    operand_batching_dims: Axes = (),
+    start_indices_batching_dims: Axes = (),
+    slice_sizes: Shape,
+    mode: str = "clip",
+    fill_value: Any = None,
+) -> Array:
+    batch = indices.shape[:-1]
+    dropped = collapsed_slice_dims + operand_batching_dims
+    kept = [i for i in range(x.ndim) if i not in dropped]
+    places: list[Array] = []
+    for axis, n in enumerate(x.shape):
+        place = np.zeros(batch, np.int64)
+        if axis in start_index_map:
+            place = _inside(indices[..., start_index_map.index(axis)], n - slice_sizes[axis])
+        if axis in operand_batching_dims:
+            place = _counted(batch, start_indices_batching_dims[operand_batching_dims.index(axis)])
+        place = place.reshape(batch + (1,) * len(kept))
+        if axis in kept:
+            place = place + _counted([slice_sizes[i] for i in kept], kept.index(axis))
+        places.append(place)
+    shape = batch + tuple(slice_sizes[i] for i in kept)
+    found = np.broadcast_to(x[tuple(places)], shape)
+    return np.moveaxis(found, range(len(batch), len(shape)), offset_dims)
+
+
+def _inside(start: Array, last: int) -> Array:
+    """Starts moved inside; unsigned ones beyond int64 are beyond every array."""
+    if start.dtype == np.uint64:
+        start = np.minimum(start, np.uint64(np.iinfo(np.int64).max))
+    return np.clip(start.astype(np.int64), 0, last)
+
+
+def _counted(shape: Sequence[int], axis: int) -> Array:
+    return np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+
+
+def _unite_gather(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
+    """The axes of the indices, but for the last, are the result's that are no offsets."""
+    offsets = equation.params["offset_dims"]
+    batch = [j for j in range(equation.outputs[0].type.ndim) if j not in offsets]
+    pairs: list[tuple[Axis, Axis]] = [((1, i), (2, j)) for i, j in enumerate(batch)]
+    batching = equation.params.get("operand_batching_dims", ()), equation.params.get("start_indices_batching_dims", ())
+    return pairs + [((0, i), (1, j)) for i, j in zip(*batching, strict=True)]
+
+
+def default_fill(dtype: DType) -> Any:
+    """What stands for an element that is not there: NaN, the smallest signed, the largest unsigned integer, or True."""
+    letter = kind(dtype)
+    if letter in "fc":
+        return dtype.type(np.nan)
+    return lowest(dtype) if letter == "i" else highest(dtype)
+
+
+def _filled_gather(x: Array, indices: Array, *, fill_value: Any = None, **params: Any) -> Array:
+    sizes, axes = params["slice_sizes"], params["start_index_map"]
+    inside = np.ones(indices.shape[:-1], bool)
+    for k, axis in enumerate(axes):
+        inside &= (indices[..., k] >= 0) & (indices[..., k] <= x.shape[axis] - sizes[axis])
+    found = _gather(x, indices, **params)
+    batch = [j for j in range(found.ndim) if j not in params["offset_dims"]]
+    mask = inside.reshape([found.shape[j] if j in batch else 1 for j in range(found.ndim)])
+    value = default_fill(x.dtype) if fill_value is None else fill_value
+    return np.where(mask, found, np.asarray(value).astype(x.dtype))
+
+
+def _filled_expand(x: Any, indices: Any, *, fill_value: Any = None, **params: Any) -> Any:
+    """A gather that moves starts inside, and a select where every start was inside."""
+    found = clipped_gather(x, indices, **params)
+    dtype, offset_dims = x.type.dtype, params["offset_dims"]
+    value = literal(default_fill(dtype) if fill_value is None else fill_value, dtype)
+    inside = None
+    for k, axis in enumerate(params["start_index_map"]):
+        last = x.type.shape[axis] - params["slice_sizes"][axis]
+        one = _component_inside(indices, k, last)
+        inside = one if inside is None else and_(inside, one)
+    if inside is None:
+        return found
+    batch = tuple([j for j in range(found.type.ndim) if j not in offset_dims])
+    mask = broadcast_in_dim(inside, shape=found.type.shape, broadcast_dimensions=batch)
+    return select(mask, found, value)
+
+
+def _component_inside(indices: Any, k: int, last: int) -> Any:
+    shape, dtype = indices.type.shape, indices.type.dtype
+    ones = (1,) * len(shape)
+    start, limit = (0,) * (len(shape) - 1) + (k,), (*shape[:-1], k + 1)
+    component = reshape(slice_(indices, start_indices=start, limit_indices=limit, strides=ones), shape=shape[:-1])
+    low = compare(component, literal(0, dtype), direction="GE")
+    return and_(low, compare(component, literal(min(last, int(np.iinfo(dtype).max)), dtype), direction="LE"))
+
+
+def gather(x: Any, indices: Any, *, mode: str = "clip", fill_value: Any = None, **params: Any) -> Any:
+    """Slices of x at the places that the last axis of the indices names, as StableHLO's gather.
+
+    Args:
+        x: the operand.
+        indices: integers; the last axis holds one start for each axis in `start_index_map`.
+        mode: "clip" and "promise_in_bounds" move a start that reaches outside in; "fill" gives `fill_value` there.
+        fill_value: a scalar; without one NaN, the smallest signed, the largest unsigned integer, or True.
+        params: offset_dims, collapsed_slice_dims, start_index_map, slice_sizes, and, where operand and indices share
+            axes, operand_batching_dims and start_indices_batching_dims.
+    """
+    if mode == "fill":
+        return filled_gather(x, indices, fill_value=fill_value, **params)
+    return clipped_gather(x, indices, mode=mode, **params)
+
+
+def _sort_type(*xs: ArrayType, dimension: int, is_stable: bool = True, num_keys: int = 1) -> list[ArrayType]:
+    """C1 to C4; the first `num_keys` operands decide the order."""
+    if not 1 <= num_keys <= len(xs):
+        raise errors.SortKeys(num_keys=num_keys, operands=len(xs))
+    checked_axes("sort", (dimension,), xs[0].ndim)
+    if any(x.shape != xs[0].shape for x in xs):
+        raise errors.ShapesDiffer(op="sort", shapes=" and ".join(str(x.shape) for x in xs))
+    return list(xs)
+
+
+def _sort(*xs: Array, dimension: int, is_stable: bool = True, num_keys: int = 1) -> list[Array]:
+    """NaN last, -0 equal to 0, complex numbers by real, then imaginary part, booleans False first."""
+    keys = [key for x in xs[:num_keys] for key in _keys(x)]
+    order = np.lexsort(keys[::-1], axis=dimension)
+    return [np.take_along_axis(x, order, dimension) for x in xs]
+
+
+def _keys(x: Array) -> list[Array]:
+    if x.dtype in COMPLEX:
+        return [x.real, x.imag]
+    return [x.astype(np.float32) if x.dtype in HALF else x]
+
+
+def _unite_sorted(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
+    values = [*equation.inputs, *equation.outputs]
+    return [((0, i), (k, i)) for k in range(1, len(values)) for i in range(values[0].type.ndim)]
+
+
+dynamic_slice = Op(
+    "dynamic_slice", _dynamic_slice_type, _dynamic_slice, numbers=("slice_sizes",), exact=True, kind="index"
+)
+dynamic_update_slice = Op(
+    "dynamic_update_slice", _update_type, _dynamic_update_slice, unite=unite_first, exact=True, kind="index"
+)
+clipped_gather = Op(
+    "gather", _gather_type, _gather, unite=_unite_gather, numbers=("slice_sizes",), exact=True, kind="index"
+)
+filled_gather = Op(
+    "filled_gather", _gather_type, _filled_gather, expand=_filled_expand, unite=_unite_gather, numbers=("slice_sizes",),
+    exact=True, kind="index",
+)  # fmt: skip
+sort = Op("sort", _sort_type, _sort, multiple=True, unite=_unite_sorted, exact=True, kind="sort")
