@@ -1,0 +1,218 @@
+"""Lowered module in, StableHLO text out, as JAX prints it; people and the real MLIR parser (xla.py) read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import cast
+
+from celadon.compiler.constants import results_text, signature, type_text, types_text
+from celadon.compiler.phrases import function_type
+from celadon.compiler.scope import Lines, Scope
+from celadon.compiler.text_regions import PRIVATE
+from celadon.compiler.text_rules import RULES, Rule
+from celadon.op import Op
+from celadon.program import Equation, Module, Program
+from celadon.types import ArrayType
+
+MACROS = frozenset({"conj", "logistic"}) | PRIVATE.keys()
+"""Macro ops that have a text of their own: `lower` need not expand them."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+
+
+def print_module(module: Module, full: bool = False) -> str:
+    """The text of a module.
+
+    Args:
+        module: a lowered module. Macro ops named in `MACROS` may be left in it.
+        full: print the elements of large captured arrays too; otherwise those above 1024 elements are elided.
+
+    Returns:
+        The text that JAX prints for the same program.
+
+    >>> from celadon.program import Var
+    >>> x = Var(ArrayType((2,), __import__("numpy").dtype("float32")))
+    >>> print(print_module(Module(Program([x], [], [x], name="jit_same"), ("",))))
+    module @jit_same attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+      func.func public @main(%arg0: tensor<2xf32>) -> (tensor<2xf32> {jax.result_info = ""}) {
+        return %arg0 : tensor<2xf32>
+      }
+    }
+    <BLANKLINE>
+    """
+    writer = _Writer(full)
+    writer.declare(module.program)
+    name = _quoted(re.sub(r"[^\w.-]", "_", module.name).rstrip("_"))
+    lines = [f"module @{name} attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{"]
+    lines += writer.main(module)
+    for symbol, called in writer.functions:
+        lines += writer.private(symbol, called)
+    return "\n".join([*lines, "}", ""])
+
+
+def without_text(program: Program) -> list[str]:
+    """The names of the ops in a program that have no text."""
+    names = {equation.op.name: equation.op for equation in program.equations}
+    return sorted(name for name, op in names.items() if not _has_text(op))
+
+
+def _has_text(op: Op) -> bool:
+    return op.text is not None or op.name in RULES or op.name in PRIVATE or op.name == "call"
+
+
+Called = Program | Equation  # a private function's body: a program, or an equation whose op is one (PRIVATE)
+
+
+class _Writer:
+    """The symbols of a module, and how its functions and equations are written."""
+
+    def __init__(self, full: bool):
+        self.full = full
+        self.taken = {"main"}
+        self.conflicts = 0
+        self.names: dict[object, str] = {}
+        self.functions: list[tuple[str, Called]] = []
+
+    def declare(self, program: Program) -> None:
+        """Name all private functions, in the order in which they are met first."""
+        for equation in program.equations:
+            if equation.op.kind == "elementwise" and equation.op.name not in PRIVATE:
+                continue
+            if equation.op.name == "call" or equation.op.name in PRIVATE:
+                self._declare(_key(equation), _called(equation))
+            else:
+                for body in _bodies(equation):
+                    self.declare(body)
+
+    def _declare(self, key: object, called: Called) -> None:
+        if key in self.names:
+            return
+        self.names[key] = symbol = self._unique(called.name if isinstance(called, Program) else called.op.name)
+        self.functions.append((symbol, called))
+        if isinstance(called, Program):
+            self.declare(called)
+
+    def _unique(self, base: str) -> str:
+        name = base
+        while name in self.taken:
+            name = f"{base}_{self.conflicts}"
+            self.conflicts += 1
+        self.taken.add(name)
+        return _quoted(name)
+
+    def symbol(self, equation: Equation) -> str:
+        return f"@{self.names[_key(equation)]}"
+
+    def main(self, module: Module) -> Lines:
+        program = module.program
+        scope = Scope(self)
+        arguments = _arguments(scope, [var.type for var in program.inputs])
+        scope.names.update(zip(program.inputs, arguments, strict=True))
+        outputs = scope.body(program)
+        types = [x.type for x in program.outputs]
+        typed = zip(arguments, program.inputs, strict=True)
+        shown = [f"{name}: {type_text(x.type)}{_donation(module, i)}" for i, (name, x) in enumerate(typed)]
+        results = [f"{type_text(t)}{_result_info(module, i)}" for i, t in enumerate(types)]
+        arrow = f" -> ({', '.join(results)})" if results else ""
+        return _framed(f"public @main({', '.join(shown)}){arrow}", scope, outputs, types)
+
+    def private(self, symbol: str, called: Called) -> Lines:
+        scope = Scope(self)
+        inputs = [x.type for x in called.inputs]
+        outputs = [x.type for x in called.outputs]
+        arguments = _arguments(scope, inputs)
+        if isinstance(called, Program):
+            scope.names.update(zip(called.inputs, arguments, strict=True))
+            returned = scope.body(called)
+        else:
+            returned = PRIVATE[called.op.name](scope, called, list(arguments))
+        shown = ", ".join([f"{name}: {type_text(t)}" for name, t in zip(arguments, inputs, strict=True)])
+        arrow = f" -> {results_text(outputs)}" if outputs else ""
+        return _framed(f"private @{symbol}({shown}){arrow}", scope, returned, outputs)
+
+    def write(self, scope: Scope, equation: Equation, operands: list[str]) -> None:
+        text = _rule(equation.op)(scope, equation, operands)
+        if text is not None:
+            scope.names[equation.outputs[0]] = scope.value(text)
+
+
+@lru_cache(4096)
+def _rule(op: Op) -> Rule:
+    if op.name in RULES:
+        return RULES[op.name]
+    if op.name == "call" or op.name in PRIVATE:
+        return _call
+    return op.text if callable(op.text) else _elementwise
+
+
+def _elementwise(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    out = equation.outputs[0].type
+    types = scope.alike(equation.inputs, operands, out)
+    text = f"{equation.op.text} {', '.join(operands)} : "
+    if text.startswith("chlo"):
+        return f"{text}{types_text(types)} -> {type_text(out)}"
+    dtype = out.dtype
+    for type in types:
+        if type.dtype is not dtype:
+            return text + signature(types, [out])
+    return text + type_text(out)
+
+
+def _call(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    word = "func.call" if scope.nested else "call"
+    symbol = scope.symbols.symbol(equation)
+    scope.bind(equation.outputs, f"{word} {symbol}({', '.join(operands)}) : {function_type(equation)}")
+
+
+def _arguments(scope: Scope, types: Sequence[ArrayType]) -> list[str]:
+    return [scope.argument() for _ in types]
+
+
+def _framed(head: str, scope: Scope, outputs: Sequence[str], types: Sequence[ArrayType]) -> Lines:
+    returned = f"return {', '.join(outputs)} : {types_text(types)}" if outputs else "return"
+    return [f"  func.func {head} {{", *scope.finished(), f"    {returned}", "  }"]
+
+
+def _donation(module: Module, index: int) -> str:
+    if index in module.aliases:
+        return f" {{tf.aliasing_output = {module.aliases[index]} : i32}}"
+    return " {jax.buffer_donor = true}" if index in module.donors else ""
+
+
+def _result_info(module: Module, index: int) -> str:
+    return f" {{jax.result_info = {_string(module.results[index])}}}" if module.results else ""
+
+
+def _key(equation: Equation) -> object:
+    if equation.op.name == "call":
+        return equation.params["program"]
+    types = tuple(x.type.strong() for x in equation.inputs)
+    return equation.op.name, types, tuple(equation.params.items())
+
+
+def _called(equation: Equation) -> Called:
+    return equation.params["program"] if equation.op.name == "call" else equation
+
+
+def _bodies(equation: Equation) -> Iterator[Program]:
+    for value in equation.params.values():
+        if isinstance(value, Program):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (one for one in cast(tuple[object, ...], value) if isinstance(one, Program))
+
+
+def _quoted(symbol: str) -> str:
+    return symbol if _IDENTIFIER.fullmatch(symbol) else _string(symbol)
+
+
+def _string(text: str) -> str:
+    return f'"{"".join(map(_escaped, text.encode()))}"'
+
+
+def _escaped(byte: int) -> str:
+    if byte == 0x5C:
+        return "\\\\"
+    return chr(byte) if 0x20 <= byte < 0x7F and byte != 0x22 else f"\\{byte:02X}"

@@ -1,0 +1,279 @@
+"""How ops that don't print like elementwise ones print: a rule gets the scope, the equation, its operands' names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+
+from celadon.compiler.constants import integers, signature, type_text
+from celadon.compiler.phrases import (
+    TRUTH,
+    comparison,
+    filled,
+    function_type,
+    identity,
+    long_array,
+    plain,
+    real_part,
+    selection,
+)  # fmt: skip
+from celadon.compiler.scope import Scope
+from celadon.compiler.text_regions import sort
+from celadon.program import Equation
+from celadon.types import ArrayType, bool_, kind
+
+Rule = Callable[[Scope, Equation, list[str]], str | None]
+"""Returns the text of an op with one result, after writing what it needs; None if it has bound its results itself."""
+
+
+# Elementwise ops with a form of their own
+
+
+def _compare(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    types = scope.alike(equation.inputs, operands, equation.outputs[0].type)
+    x, y = operands
+    total: bool = equation.params.get("total_order", False) and kind(types[0].dtype) == "f"
+    return comparison(equation.params["direction"], x, y, types[0], total)
+
+
+def _select(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    out = equation.outputs[0].type
+    branches = operands[1:]
+    scope.alike(equation.inputs[1:], branches, out)
+    predicate = equation.inputs[0].type
+    return f"stablehlo.select {', '.join([operands[0], *branches])} : {type_text(predicate)}, {type_text(out)}"
+
+
+def _complex(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    out = equation.outputs[0].type
+    scope.alike(equation.inputs, operands, out)
+    return f"stablehlo.complex {', '.join(operands)} : {type_text(out)}"
+
+
+def _convert(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    (name,), type, out = operands, equation.inputs[0].type, equation.outputs[0].type
+    if kind(type.dtype) == "c" and kind(out.dtype) != "c":
+        type, name = real_part(scope, name, type)
+    if kind(out.dtype) == "b" and kind(type.dtype) != "b":
+        name = scope.value(comparison("NE", name, filled(scope, 0, type), type))
+        type = out
+    same = type.dtype == out.dtype
+    return f"stablehlo.convert {name} : {type_text(out) if same else signature([type], [out])}"
+
+
+def _conj(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    type = equation.inputs[0].type
+    half, re = real_part(scope, operands[0], type)
+    im = plain(scope, "negate", half, real_part(scope, operands[0], type, "imag")[1])
+    return f"stablehlo.complex {re}, {im} : {type_text(type)}"
+
+
+def _logistic(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    type = equation.inputs[0].type
+    power = plain(scope, "exponential", type, plain(scope, "negate", type, operands[0]))
+    divisor = plain(scope, "add", type, filled(scope, 1, type), power)
+    return f"stablehlo.divide {filled(scope, 1, type)}, {divisor} : {type_text(type)}"
+
+
+def _first_by_parts(direction: str, op: str) -> Rule:
+    """max and min of complex numbers: by real parts, then by imaginary ones."""
+
+    def rule(scope: Scope, equation: Equation, operands: list[str]) -> str:
+        out = equation.outputs[0].type
+        scope.alike(equation.inputs, operands, out)
+        if kind(out.dtype) != "c":
+            return f"stablehlo.{op} {', '.join(operands)} : {type_text(out)}"
+        x, y = operands
+        (half, re), (_, other) = real_part(scope, x, out), real_part(scope, y, out)
+        equal = scope.value(comparison("EQ", re, other, half))
+        by_re = scope.value(comparison(direction, re, other, half))
+        im, other = real_part(scope, x, out, "imag")[1], real_part(scope, y, out, "imag")[1]
+        by_im = scope.value(comparison(direction, im, other, half))
+        first = scope.value(selection(equal, by_im, by_re, ArrayType(out.shape, bool_)))
+        return selection(first, x, y, out)
+
+    return rule
+
+
+def _reduce_precision(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    params = equation.params
+    form = f"e{params['exponent_bits']}m{params['mantissa_bits']}"
+    return f"stablehlo.reduce_precision {operands[0]}, format = {form} : {type_text(equation.outputs[0].type)}"
+
+
+# Shapes
+
+
+def _arranged(op: str, *params: tuple[str, str]) -> Rule:
+    """Operands, then parameters as lists of integers, then the function's type."""
+
+    def rule(scope: Scope, equation: Equation, operands: list[str]) -> str:
+        shown = "".join(f", {label} = {integers(equation.params[name])}" for label, name in params)
+        return f"stablehlo.{op} {', '.join(operands)}{shown} : {function_type(equation)}"
+
+    return rule
+
+
+def _reverse(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    dims = integers(equation.params["dimensions"])
+    return f"stablehlo.reverse {operands[0]}, dims = {dims} : {type_text(equation.outputs[0].type)}"
+
+
+def _concatenate(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    dim = equation.params["dimension"]
+    return f"stablehlo.concatenate {', '.join(operands)}, dim = {dim} : {function_type(equation)}"
+
+
+def _iota(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    return f"stablehlo.iota dim = {equation.params['dimension']} : {type_text(equation.outputs[0].type)}"
+
+
+def _slice(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    params = equation.params
+    starts, limits = params["start_indices"], params["limit_indices"]
+    strides = params.get("strides") or (1,) * len(starts)
+    ranges = ", ".join(starmap(_range, zip(starts, limits, strides, strict=True)))
+    return f"stablehlo.slice {operands[0]} [{ranges}] : {function_type(equation)}"
+
+
+def _range(start: int, limit: int, stride: int) -> str:
+    return f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
+
+
+# Reductions
+
+
+def _reduction(op: str) -> Rule:
+    def rule(scope: Scope, equation: Equation, operands: list[str]) -> str | None:
+        type, out = equation.inputs[0].type, equation.outputs[0].type
+        element = ArrayType((), type.dtype)
+        start = scope.constant(identity(op, type.dtype), element)
+        dims = integers(equation.params["axes"])
+        head = f"stablehlo.reduce({operands[0]} init: {start}) applies stablehlo.{op} across dimensions = {dims}"
+        return f"{head} : {signature([type, element], [out])}"
+
+    return rule
+
+
+# Contractions
+
+
+def _dot_general(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    (left, right), (left_batch, right_batch) = equation.params["dimension_numbers"]
+    batching = f"batching_dims = {integers(left_batch)} x {integers(right_batch)}, " if left_batch else ""
+    dims = f"{batching}contracting_dims = {integers(left)} x {integers(right)}"
+    precision = ", ".join(_precisions(equation.params.get("precision")))
+    types = function_type(equation)
+    return f"stablehlo.dot_general {', '.join(operands)}, {dims}, precision = [{precision}] : {types}"
+
+
+def _precisions(given: Any) -> tuple[str, str]:
+    if isinstance(given, tuple):
+        return _precisions(given[0])[0], _precisions(given[1])[0]
+    word = str(getattr(given, "name", given or "default")).upper()
+    found = {"FASTEST": "DEFAULT", "FLOAT32": "HIGHEST", "TENSORFLOAT32": "HIGH", "BFLOAT16": "DEFAULT"}.get(word, word)
+    return found, found
+
+
+# Indexing
+
+
+def _dynamic_slice(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    sizes = integers(equation.params["slice_sizes"])
+    return f"stablehlo.dynamic_slice {', '.join(operands)}, sizes = {sizes} : {function_type(equation)}"
+
+
+def _gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    if str(equation.params.get("mode", "clip")) != "fill":
+        return _plain_gather(equation, operands)
+    valid = _in_bounds(scope, equation, operands[1])
+    out = equation.outputs[0].type
+    gathered = scope.value(_plain_gather(equation, operands))
+    mask = ArrayType(equation.inputs[1].type.shape[:-1], bool_)
+    dims = integers(i for i in range(out.ndim) if i not in equation.params["offset_dims"])
+    types = signature([mask], [ArrayType(out.shape, bool_)])
+    valid = scope.value(f"stablehlo.broadcast_in_dim {valid}, dims = {dims} : {types}")
+    return selection(valid, gathered, filled(scope, _fill_value(equation), out), out)
+
+
+def _fill_value(equation: Equation) -> Any:
+    value = equation.params.get("fill_value")
+    if value is not None:
+        return value
+    dtype = equation.outputs[0].type.dtype
+    return np.nan if kind(dtype) in "fc" else identity("minimum" if kind(dtype) in "ub" else "maximum", dtype)
+
+
+def _in_bounds(scope: Scope, equation: Equation, indices: str) -> str:
+    """Which index vectors lie within the operand."""
+    x, type = equation.inputs[0].type, equation.inputs[1].type
+    params = equation.params
+    bounds = np.array([x.shape[d] - params["slice_sizes"][d] for d in params["start_index_map"]], type.dtype)
+    last = scope.captured(bounds)
+    above = scope.value(comparison("GE", indices, filled(scope, 0, type), type))
+    ones = ArrayType((1,) * (type.ndim - 1) + bounds.shape, type.dtype)
+    row = ArrayType(bounds.shape, type.dtype)
+    last = scope.value(f"stablehlo.broadcast_in_dim {last}, dims = [{type.ndim - 1}] : {signature([row], [ones])}")
+    every = integers(range(type.ndim))
+    last = scope.value(f"stablehlo.broadcast_in_dim {last}, dims = {every} : {signature([ones], [type])}")
+    truths = ArrayType(type.shape, bool_)
+    both = plain(scope, "and", truths, above, scope.value(comparison("LE", indices, last, type)))
+    start = scope.constant(True, TRUTH)
+    types = signature([truths, TRUTH], [ArrayType(type.shape[:-1], bool_)])
+    axis = type.ndim - 1
+    return scope.value(
+        f"stablehlo.reduce({both} init: {start}) applies stablehlo.and across dimensions = [{axis}] : {types}"
+    )
+
+
+_GATHER_DIMS = (
+    "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map",
+)  # fmt: skip
+
+
+def _plain_gather(equation: Equation, operands: list[str]) -> str:
+    params = equation.params
+    shown = [f"{name} = {integers(params[name])}" for name in _GATHER_DIMS if params.get(name)]
+    shown.append(f"index_vector_dim = {equation.inputs[1].type.ndim - 1}")
+    fields = (
+        f"dimension_numbers = #stablehlo.gather<{', '.join(shown)}>, indices_are_sorted = "
+        f"{'true' if params.get('indices_are_sorted') else 'false'}, slice_sizes = {long_array(params['slice_sizes'])}"
+    )
+    return f'"stablehlo.gather"({", ".join(operands)}) <{{{fields}}}> : {function_type(equation)}'
+
+
+RULES: dict[str, Rule] = {
+    "compare": _compare,
+    "select": _select,
+    "complex": _complex,
+    "convert": _convert,
+    "conj": _conj,
+    "logistic": _logistic,
+    "maximum": _first_by_parts("GT", "maximum"),
+    "minimum": _first_by_parts("LT", "minimum"),
+    "reduce_precision": _reduce_precision,
+    "bitcast_convert": _arranged("bitcast_convert"),
+    "broadcast_in_dim": _arranged("broadcast_in_dim", ("dims", "broadcast_dimensions")),
+    "reshape": _arranged("reshape"),
+    "transpose": _arranged("transpose", ("dims", "permutation")),
+    "reverse": _reverse,
+    "concatenate": _concatenate,
+    "pad": _arranged("pad", ("low", "low"), ("high", "high"), ("interior", "interior")),
+    "slice": _slice,
+    "iota": _iota,
+    "reduce_sum": _reduction("add"),
+    "reduce_prod": _reduction("multiply"),
+    "reduce_max": _reduction("maximum"),
+    "reduce_min": _reduction("minimum"),
+    "reduce_and": _reduction("and"),
+    "reduce_or": _reduction("or"),
+    "reduce_xor": _reduction("xor"),
+    "dot_general": _dot_general,
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _arranged("dynamic_update_slice"),
+    "gather": _gather,
+    "sort": sort,
+}
