@@ -558,6 +558,13 @@ def test_the_quick_flatten_gives_the_same_structure() -> None:
     assert {spec: 1}[tree.flatten_spec(({"a": Point(2, Box(3, "t")), "b": 1}, {}))[1]] == 1
 
 
+def test_keys_that_are_equal_keep_their_types() -> None:
+    for key in (1, True, 1.0, np.int64(1)):
+        rebuilt = tree.map(lambda x: x, {key: "a"})
+        assert type(next(iter(rebuilt))) is type(key)
+        assert type(tree.leaves_with_path({key: "a"})[0][0][0].key) is type(key)
+
+
 def test_structures_do_not_keep_metadata_alive() -> None:
     class Config:
         pass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import warnings
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -35,8 +35,7 @@ _UNSET: Any = object()
 class PyTreeDef:
     """The structure of a tree without its leaves: hashable, comparable, picklable.
 
-    `spec` is optree's own object: the quickest key. `ordered` is the same with dicts in the order of their keys, from
-    which trees are built.
+    `spec` is optree's own object, the quickest key.
 
     >>> structure({"b": 1, "a": (2, None)})
     PyTreeDef({'a': (*, None), 'b': *})
@@ -44,10 +43,6 @@ class PyTreeDef:
 
     def __init__(self, spec: PyTreeSpec) -> None:
         self.spec = spec
-
-    @functools.cached_property
-    def ordered(self) -> PyTreeSpec:
-        return _ordered(self.spec) if self.spec.namespace else _ordered_once(self.spec)
 
     @functools.cached_property
     def root(self) -> Node | Leaf:
@@ -66,7 +61,7 @@ class PyTreeDef:
         leaves = list(leaves)
         if len(leaves) != self.spec.num_leaves:
             raise errors.LeafCountDiffers(treedef=self, expected=self.num_leaves, found=len(leaves))
-        return self.ordered.unflatten(leaves)
+        return self.spec.walk(leaves, nodes.build)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
         """What stands in a tree at the places of this structure's leaves."""
@@ -100,7 +95,7 @@ class PyTreeDef:
         """The structure with this root and these children; the inverse of node_data() and children()."""
         if node_data is None:
             return LEAF_TREEDEF
-        return _compound(nodes.rebuild(*node_data, [child.spec for child in children]))
+        return _compound(nodes.build(*node_data, [child.spec for child in children]))
 
     make_from_node_data_and_children = from_node_data_and_children
 
@@ -121,26 +116,6 @@ class PyTreeDef:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PyTreeDef, (self.spec,)
-
-
-def _ordered(spec: PyTreeSpec) -> PyTreeSpec:
-    return spec.transform(_ordered_node, None)
-
-
-def _ordered_node(spec: PyTreeSpec) -> PyTreeSpec:
-    if spec.type is dict:
-        return _spec(dict.fromkeys(spec.entries(), 0))
-    if spec.type is defaultdict:
-        factory = spec.walk(range(spec.num_children), lambda cls, data, children: data[0])
-        return _spec(defaultdict(factory, dict.fromkeys(spec.entries(), 0)))
-    return spec
-
-
-_ordered_once = functools.lru_cache(maxsize=1024)(_ordered)  # never of registered classes: no metadata is kept alive
-
-
-def _spec(tree: Any) -> PyTreeSpec:
-    return optree.tree_structure(tree, namespace=NAMESPACE)
 
 
 def _compound(collection: Any) -> PyTreeDef:
@@ -416,7 +391,7 @@ def spread(
     """
     values, prefix = flatten(prefix_tree, is_leaf)
     pieces = tree_partings.laid_over(prefix.root, treedef.root, tree_partings.as_node, reference, name)
-    return [value for value, piece in zip(values, pieces, strict=True) for _ in tree_outlines.paths(piece)]
+    return [value for value, piece in zip(values, pieces, strict=True) for _ in range(tree_outlines.count(piece))]
 
 
 def flatten_with_path(
@@ -434,6 +409,8 @@ def flatten_with_path(
     >>> flatten_with_path((1, {"a": 2}))[0]
     [((SequenceKey(idx=0),), 1), ((SequenceKey(idx=1), DictKey(key='a')), 2)]
     """
+    if is_leaf is None and not (flat := flatten(tree))[1].spec.namespace:
+        return list(zip(paths(flat[1]), flat[0], strict=True)), flat[1]
     answers: list[bool] = []
     plain = nodes.stop_at(is_leaf) if not is_leaf_takes_path else deque.__instancecheck__
 
@@ -491,7 +468,7 @@ def paths(treedef: PyTreeDef) -> list[KeyPath]:
     >>> paths(structure({"r": [1]}))
     [(DictKey(key='r'), SequenceKey(idx=0))]
     """
-    return list(tree_outlines.paths(treedef.root))
+    return tree_outlines.paths(treedef.root)
 
 
 def check_metadata(treedef: PyTreeDef) -> None:

@@ -27,12 +27,27 @@ LEAF = Leaf()
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One container: children are values (of a tree) or nodes and LEAF (of a treedef)."""
+    """One container: children are values (of a tree) or nodes and LEAF (of a treedef).
+
+    `named` are the keys of a registered class' children, where it gave them; see `keys`.
+    """
 
     type: type[Any]
     data: Any
-    keys: KeyPath
     children: tuple[Any, ...]
+    named: KeyPath | None = None
+
+    @property
+    def keys(self) -> KeyPath:
+        """The keys of the children."""
+        if self.named is not None:
+            return self.named
+        if self.type in registrations:
+            return tuple(map(FlattenedIndexKey, range(len(self.children))))
+        if issubclass(self.type, dict):
+            return tuple(map(DictKey, self.data[1] if self.type is defaultdict else self.data))
+        fields: tuple[str, ...] | None = getattr(self.type, "_fields", None)
+        return tuple(map(SequenceKey, range(len(self.children)))) if fields is None else tuple(map(GetAttrKey, fields))
 
 
 class Registration(NamedTuple):
@@ -75,48 +90,42 @@ def open_node(value: Any) -> Node | None:
     """One level of a tree, or None for a leaf.
 
     >>> open_node({"b": 1, "a": 2})
-    Node(type=<class 'dict'>, data=('a', 'b'), keys=(DictKey(key='a'), DictKey(key='b')), children=(2, 1))
+    Node(type=<class 'dict'>, data=('a', 'b'), children=(2, 1), named=None)
     """
     cls: type[Any] = type(value)
     if cls in registrations:
         return _open_registered(value, registrations[cls])
     if cls in openers:
         return openers[cls](value)
-    if is_namedtuple(cls):
-        return Node(cls, None, child_keys(cls, len(value)), tuple(value))
-    return _open_sequence(value) if is_struct_sequence(cls) else None
+    return _open_sequence(value) if is_namedtuple(cls) or is_struct_sequence(cls) else None
 
 
-def child_keys(cls: type[Any], count: int) -> KeyPath:
-    """The keys of a node's children as far as its class tells them."""
-    fields = registrations[cls].fields if cls in registrations else getattr(cls, "_fields", None)
-    if fields is not None and len(fields) == count:
-        return tuple(map(GetAttrKey, fields))
-    return tuple(map(FlattenedIndexKey if cls in registrations else SequenceKey, range(count)))
+def field_keys(cls: type[Any]) -> KeyPath | None:
+    """The keys of the children of a registered dataclass; None for other classes."""
+    fields = registrations[cls].fields if cls in registrations else None
+    return None if fields is None else tuple(map(GetAttrKey, fields))
 
 
 def _open_none(value: None) -> Node:
-    return Node(type(None), None, (), ())
+    return Node(type(None), None, ())
 
 
 def _open_sequence(value: list[Any] | tuple[Any, ...]) -> Node:
-    return Node(type(value), None, tuple(map(SequenceKey, range(len(value)))), tuple(value))
+    return Node(type(value), None, tuple(value))
 
 
 def _open_dict(value: dict[Any, Any]) -> Node:
     keys = tuple(ordered_keys(value))
-    return Node(dict, keys, tuple(map(DictKey, keys)), tuple(value[key] for key in keys))
+    return Node(dict, keys, tuple([value[key] for key in keys]))
 
 
 def _open_ordered(value: OrderedDict[Any, Any]) -> Node:
-    keys = tuple(value)
-    return Node(OrderedDict, keys, tuple(map(DictKey, keys)), tuple(value.values()))
+    return Node(OrderedDict, tuple(value), tuple(value.values()))
 
 
 def _open_default(value: defaultdict[Any, Any]) -> Node:
     keys = tuple(ordered_keys(value))
-    data = (value.default_factory, keys)
-    return Node(defaultdict, data, tuple(map(DictKey, keys)), tuple(value[key] for key in keys))
+    return Node(defaultdict, (value.default_factory, keys), tuple([value[key] for key in keys]))
 
 
 openers: dict[type[Any], Callable[[Any], Node]] = {
@@ -152,13 +161,12 @@ def _open_registered(value: Any, registration: Registration) -> Node:
     cls: type[Any] = type(value)
     if registration.flatten_with_keys is None:
         children, data = taken_apart(value, registration.flatten)
-        parts = tuple(children)
-        return Node(cls, data, child_keys(cls, len(parts)), parts)
+        return Node(cls, data, tuple(children), field_keys(cls))
     pairs, data = taken_apart(value, registration.flatten_with_keys)
     pairs = tuple(pairs)
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise errors.FlattenFunctionInvalid(type=type(value).__name__, result=short(pairs))
-    return Node(cls, data, tuple(key for key, _ in pairs), tuple(child for _, child in pairs))
+    return Node(cls, data, tuple([child for _, child in pairs]), tuple([key for key, _ in pairs]))
 
 
 def taken_apart(value: Any, flatten: Callable[[Any], Any]) -> tuple[Iterable[Any], Any]:
@@ -169,21 +177,28 @@ def taken_apart(value: Any, flatten: Callable[[Any], Any]) -> tuple[Iterable[Any
     raise errors.FlattenFunctionInvalid(type=type(value).__name__, result=short(result))
 
 
-def rebuild(cls: type[Any], data: Any, children: Iterable[Any]) -> Any:
-    """A container from its class, its metadata and its children.
+def build(cls: type[Any], data: Any, children: Any) -> Any:
+    """A container from its class, its metadata and its children; dicts in the order of their sorted keys, as in JAX.
 
-    >>> rebuild(dict, ("a", "b"), [1, 2])
+    >>> build(dict, ("a", "b"), [1, 2])
     {'a': 1, 'b': 2}
     """
+    builder = builders.get(cls)
+    if builder is not None:
+        return builder(data, children)
     if cls in registrations:
         return registrations[cls].unflatten(data, tuple(children))
-    if cls is type(None):
-        return None
-    if cls is defaultdict:
-        return defaultdict(data[0], zip(data[1], children, strict=True))
-    if cls in (dict, OrderedDict):
-        return cls(zip(data, children, strict=True))
     return cls(*children) if is_namedtuple(cls) else cls(children)
+
+
+builders: dict[type[Any], Callable[[Any, Any], Any]] = {
+    type(None): lambda data, children: None,
+    tuple: lambda data, children: tuple(children),
+    list: lambda data, children: list(children),
+    dict: lambda data, children: dict(zip(data, children, strict=True)),
+    OrderedDict: lambda data, children: OrderedDict(zip(data, children, strict=True)),
+    defaultdict: lambda data, children: defaultdict(data[0], zip(data[1], children, strict=True)),
+}
 
 
 def walk(tree: Any, stop: Callable[[KeyPath, Any], bool], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from celadon import errors
-from celadon.tree_nodes import LEAF, Leaf, Node, child_keys, is_namedtuple, rebuild, registrations, short
-from celadon.tree_paths import DictKey, KeyPath
+from celadon.tree_nodes import LEAF, Leaf, Node, build, field_keys, is_namedtuple, registrations, short
+from celadon.tree_paths import KeyPath
 
 
 def outline(spec: Any) -> Node | Leaf:
@@ -23,11 +22,21 @@ def outline(spec: Any) -> Node | Leaf:
     Returns:
         The root node, whose children are nodes and LEAF; LEAF itself for a single leaf.
     """
+    if not spec.namespace:  # no registered class, so the keys follow from the containers themselves
+        return spec.walk([LEAF] * spec.num_leaves, _plain)
     if spec.type is None:
         return LEAF
-    data = spec.one_level().walk(range(spec.num_children), lambda cls, data, children: data)
+    data = spec.one_level().walk(range(spec.num_children), _second)
     children = tuple([outline(child) for child in spec.children()])
-    return Node(spec.type, _metadata(spec.type, data), _keys(spec), children)
+    return Node(spec.type, _metadata(spec.type, data), children, _named(spec))
+
+
+def _plain(cls: type[Any], metadata: Any, children: tuple[Any, ...]) -> Node:
+    return Node(cls, _metadata(cls, metadata), children)
+
+
+def _second(cls: type[Any], metadata: Any, children: tuple[Any, ...]) -> Any:
+    return metadata
 
 
 def _metadata(cls: type[Any], metadata: Any) -> Any:
@@ -35,41 +44,50 @@ def _metadata(cls: type[Any], metadata: Any) -> Any:
         return tuple(metadata)
     if cls is defaultdict:
         return metadata[0], tuple(metadata[1])
-    return None if is_namedtuple(cls) and cls not in registrations else metadata
+    return metadata if cls in registrations else None
 
 
-def _keys(spec: Any) -> KeyPath:
-    cls, entries = spec.type, spec.entries()
-    if cls in (dict, OrderedDict, defaultdict):
-        return tuple([DictKey(entry) for entry in entries])
-    if cls not in registrations or entries == list(range(len(entries))):
-        return child_keys(cls, len(entries))
-    return tuple(entries)
+def _named(spec: Any) -> KeyPath | None:
+    if spec.type not in registrations:
+        return None
+    entries = spec.entries()
+    return field_keys(spec.type) if entries == list(range(len(entries))) else tuple(entries)
 
 
 def assemble(node: Node | Leaf, tree: Any) -> Any:
     """A tree with the structure of a node from nested iterables.
 
-    >>> assemble(Node(tuple, None, (0,), (LEAF,)), [1])
+    >>> assemble(Node(tuple, None, (LEAF,)), [1])
     (1,)
     """
     if isinstance(node, Leaf):
         return tree
     children = [assemble(child, part) for child, part in zip(node.children, tree or (), strict=True)]
-    return rebuild(node.type, node.data, children)
+    return build(node.type, node.data, children)
 
 
-def paths(node: Node | Leaf, path: KeyPath = ()) -> Iterator[KeyPath]:
+def paths(node: Node | Leaf) -> list[KeyPath]:
     """The path of each leaf of a treedef.
 
-    >>> list(paths(Node(list, None, (DictKey(0),), (LEAF,))))
-    [(DictKey(key=0),)]
+    >>> paths(Node(list, None, (LEAF, LEAF)))
+    [(SequenceKey(idx=0),), (SequenceKey(idx=1),)]
     """
+    found: list[KeyPath] = []
+    _add_paths(node, (), found)
+    return found
+
+
+def _add_paths(node: Node | Leaf, path: KeyPath, found: list[KeyPath]) -> None:
     if isinstance(node, Leaf):
-        yield path
+        found.append(path)
         return
     for key, child in zip(node.keys, node.children, strict=True):
-        yield from paths(child, (*path, key))
+        _add_paths(child, (*path, key), found)
+
+
+def count(node: Node | Leaf) -> int:
+    """The number of leaves of a treedef."""
+    return 1 if isinstance(node, Leaf) else sum(map(count, node.children))
 
 
 def check_metadata(node: Node | Leaf) -> None:
@@ -101,7 +119,7 @@ def comparable(data: Any) -> bool:
 def text(node: Node | Leaf) -> str:
     """A treedef as it prints, without its frame.
 
-    >>> text(Node(dict, ("a",), (DictKey("a"),), (LEAF,)))
+    >>> text(Node(dict, ("a",), (LEAF,)))
     "{'a': *}"
     """
     if isinstance(node, Leaf):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
 from celadon import errors
 from celadon.tree_nodes import LEAF, Leaf, Node, is_namedtuple, name_of, registrations, short
+from celadon.tree_outlines import paths
 from celadon.tree_paths import KeyPath, listed, place
 
 Look = Callable[[Any], Node | None]
-Pieces = list[tuple[KeyPath, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,53 +38,55 @@ def as_node(value: Any) -> Node | None:
     return value if isinstance(value, Node) else None
 
 
-def fit(node: Node | Leaf, value: Any, look: Look, pieces: Pieces, path: KeyPath = ()) -> Parting | None:
+def fit(node: Node | Leaf, value: Any, look: Look, pieces: list[Any]) -> Parting | None:
     """Lays a treedef over another tree; `pieces` receives what stands at each of its leaves.
 
     `look` opens the other tree: `open_node` for values, `as_node` for treedefs.
     """
     if isinstance(node, Leaf):
-        pieces.append((path, value))
+        pieces.append(value)
         return None
     other = look(value)
-    parting = compare(node, other, path, value)
+    parting = compare(node, other, value)
     if parting is not None or other is None:
         return parting
-    for key, child, part in zip(node.keys, node.children, arranged(node, other), strict=True):
-        parting = fit(child, part, look, pieces, (*path, key))
+    for i, (child, part) in enumerate(zip(node.children, arranged(node, other), strict=True)):
+        parting = fit(child, part, look, pieces)
         if parting is not None:
-            return parting
+            return replace(parting, path=(node.keys[i], *parting.path))
     return None
 
 
 def laid_over(node: Node | Leaf, value: Any, look: Look, reference: str, tree: str) -> list[Any]:
     """What stands at the treedef's leaves in the other tree; where it does not follow, the error names both."""
-    pieces: Pieces = []
+    pieces: list[Any] = []
     parting = fit(node, value, look, pieces)
     if parting is not None:
         explain(parting, reference, tree)
-    return [piece for _, piece in pieces]
+    return pieces
 
 
 def difference(here: Node | Leaf, there: Node | Leaf) -> Parting | None:
     """The first place where two treedefs differ, None where they are equal."""
-    pieces: Pieces = []
+    pieces: list[Any] = []
     later = fit(here, there, as_node, pieces)
-    deeper = (Parting(path, "type", "a leaf", describe(piece)) for path, piece in pieces if not isinstance(piece, Leaf))
-    return next(deeper, later)
+    for i, piece in enumerate(pieces):
+        if not isinstance(piece, Leaf):
+            return Parting(paths(here)[i], "type", "a leaf", describe(piece))
+    return later
 
 
-def compare(node: Node, other: Node | None, path: KeyPath, value: Any) -> Parting | None:
-    """The parting at one node itself, its children aside."""
+def compare(node: Node, other: Node | None, value: Any) -> Parting | None:
+    """The parting at one node itself, its children aside; its path is the empty one."""
     if other is None:
-        return Parting(path, "type", describe(node), describe_leaf(value), node.type)
+        return Parting((), "type", describe(node), describe_leaf(value), node.type)
     kind = _kind(node, other)
     if kind == "metadata":
-        return Parting(path, kind, short(node.data), short(other.data), node.type)
+        return Parting((), kind, short(node.data), short(other.data), node.type)
     if kind in ("keys", "children"):
         missing, extra = _only_in(node.keys, other.keys), _only_in(other.keys, node.keys)
-        return Parting(path, kind, describe(node), describe(other), node.type, missing, extra)
-    return kind and Parting(path, kind, describe(node), describe(other), node.type)
+        return Parting((), kind, describe(node), describe(other), node.type, missing, extra)
+    return kind and Parting((), kind, describe(node), describe(other), node.type)
 
 
 def _only_in(keys: KeyPath, others: KeyPath) -> KeyPath:
@@ -102,9 +104,12 @@ def _kind(node: Node, other: Node) -> Literal["type", "length", "keys", "childre
 
 
 def _kind_of_dicts(node: Node, other: Node) -> Literal["keys", "metadata"] | None:
-    if set(node.keys) != set(other.keys) or (node.type is OrderedDict and node.data != other.data):
-        return "keys"
-    return "metadata" if node.type is defaultdict and node.data[0] != other.data[0] else None
+    if node.type is defaultdict:
+        same = set(node.data[1]) == set(other.data[1])
+        return ("metadata" if node.data[0] != other.data[0] else None) if same else "keys"
+    if node.data == other.data:
+        return None
+    return "keys" if node.type is OrderedDict or set(node.data) != set(other.data) else None
 
 
 def same_data(cls: type[Any], here: Any, there: Any) -> bool:
@@ -117,7 +122,7 @@ def same_data(cls: type[Any], here: Any, there: Any) -> bool:
 
 def arranged(node: Node, other: Node) -> tuple[Any, ...]:
     """The children of `other` in the order of the node's keys."""
-    if node.keys == other.keys or node.type in registrations or not issubclass(node.type, dict):
+    if node.type in registrations or not issubclass(node.type, dict) or node.data == other.data:
         return other.children
     found = dict(zip(other.keys, other.children, strict=True))
     return tuple(found[key] for key in node.keys)
@@ -126,7 +131,7 @@ def arranged(node: Node, other: Node) -> tuple[Any, ...]:
 def describe(node: Node | Leaf) -> str:
     """What stands somewhere, for a sentence.
 
-    >>> describe(LEAF), describe(Node(list, None, (), ()))
+    >>> describe(LEAF), describe(Node(list, None, ()))
     ('a leaf', 'a list of 0')
     """
     if isinstance(node, Leaf):
