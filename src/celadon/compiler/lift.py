@@ -11,7 +11,7 @@ import numpy as np
 
 from celadon.op import unite_all
 from celadon.program import Equation, Literal, Operand, Program, Var
-from celadon.types import ArrayType, Shape
+from celadon.types import Shape, short_name
 
 EVERYTHING = frozenset({"scalars", "arrays", "extents"})
 NOTHING: frozenset[str] = frozenset()
@@ -191,7 +191,7 @@ def _key(program: Program, extents: Extents | _Baked) -> tuple[object, ...]:
         extents.equation(equation)
         for var in equation.outputs:
             numbers[var] = len(numbers)
-    inputs = tuple((v.type.dtype.name, extents.shape(v)) for v in program.inputs)
+    inputs = tuple((short_name(v.type.dtype), extents.shape(v)) for v in program.inputs)
     body = tuple(_equation_key(equation, numbers, extents) for equation in program.equations)
     return inputs, body, tuple(_operand_key(x, numbers) for x in program.outputs)
 
@@ -202,19 +202,15 @@ def _equation_key(equation: Equation, numbers: dict[Var, int], extents: Extents 
     params = tuple([(k, _plain(v)) for k, v in equation.params.items() if extents.baked or k not in op.numbers])
     if op.unite is unite_all:
         return op.name, inputs, params
-    shapes = tuple([(v.type.dtype.name, extents.shape(v)) for v in equation.outputs])
+    shapes = tuple([(short_name(v.type.dtype), extents.shape(v)) for v in equation.outputs])
     return op.name, inputs, params, shapes
 
 
 def _operand_key(x: Operand, numbers: dict[Var, int]) -> object:
     if isinstance(x, Var):
         return numbers[x]
-    return _type_key(x.type), np.asarray(x.value).tobytes()
-
-
-def _type_key(type: ArrayType) -> str:
-    return type.dtype.name
+    return short_name(x.type.dtype), np.asarray(x.value).tobytes()
 
 
 def _plain(value: Any) -> object:
-    return value.name if isinstance(value, np.dtype) else value
+    return short_name(value) if isinstance(value, np.dtype) else value

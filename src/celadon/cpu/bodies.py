@@ -1,0 +1,104 @@
+"""A recipe's Body in, its values for one index out: what is scalar is computed once, ahead of the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from celadon.cpu import elements, elementwise
+from celadon.cpu.elements import Element
+from celadon.cpu.ir import Function, Value
+from celadon.cpu.loops import Table
+from celadon.cpu.recipe import Body, Constant, Place
+
+Read = Callable[[int], Element]
+
+
+class Emission:
+    """A body being emitted into a function, `lanes` elements at a time. Made in the entry block, after extents."""
+
+    def __init__(self, f: Function, body: Body, lanes: int, table: Table, loops: int):
+        self.f, self.body, self.lanes = f, body, lanes
+        self.arrays: dict[int, Walk] = {}
+        self.scalars: dict[int, Element] = {}
+        for k, leaf in enumerate(body.leaves):
+            if leaf.source == "array":
+                self.arrays[k] = Walk(table, leaf.access)
+            elif leaf.source == "scalar":
+                self.scalars[k] = elements.load(f, table.address(), leaf.dtype)
+            elif not set(leaf.access) - {"0"}:
+                self.scalars[k] = index_element(f, f.constant("i64", 0), leaf.dtype, 1)
+        self._scalar_nodes()
+        self.splats = {k: elements.splat(f, e, lanes) for k, e in self.scalars.items() if k in self._used_by_vectors()}
+
+    @property
+    def _first_node(self) -> int:
+        return len(self.body.leaves)
+
+    def _scalar_nodes(self) -> None:
+        for k, node in enumerate(self.body.nodes):
+            if all(isinstance(x, Constant) or x in self.scalars for x in node.operands):
+                self.scalars[self._first_node + k] = self._node(k, lambda x: self._scalar(x))
+
+    def _scalar(self, place: Place) -> Element:
+        if isinstance(place, Constant):
+            return elements.constant(self.f, place.dtype, place.bits)
+        return self.scalars[place]
+
+    def _used_by_vectors(self) -> set[Place]:
+        used: set[Place] = set(self.body.results)
+        for k, node in enumerate(self.body.nodes):
+            if self._first_node + k not in self.scalars:
+                used.update(node.operands)
+        return used
+
+    def _node(self, k: int, value: Callable[[Place], Element]) -> Element:
+        node = self.body.nodes[k]
+        dtypes = [self.body.dtype(x) for x in node.operands]
+        return elementwise.emit(self.f, node.op, [value(x) for x in node.operands], dtypes, node.dtype, dict(node.params))
+
+    def results(self, read: Read) -> list[Element]:
+        """The results at one place; `read(leaf)` gives an array's or an index's elements there."""
+        found: dict[int, Element] = dict(self.splats)
+
+        def value(place: Place) -> Element:
+            if isinstance(place, Constant):
+                return elements.constant(self.f, place.dtype, place.bits, self.lanes)
+            if place not in found:
+                found[place] = read(place) if place < self._first_node else self._node(place - self._first_node, value)
+            return found[place]
+
+        for k in range(len(self.body.nodes)):
+            if self._first_node + k not in self.scalars:
+                value(self._first_node + k)
+        return [value(place) for place in self.body.results]
+
+    def scalar_results(self) -> list[Element]:
+        """The results of a body without loops."""
+        return [self._scalar(place) for place in self.body.results]
+
+
+class Walk:
+    """How a kernel walks one array: its address and the run-time strides of its table, by loop."""
+
+    def __init__(self, table: Table, access: str):
+        self.access = access
+        self.pointer = table.address()
+        self.strides = {k: table.word() for k, letter in enumerate(access) if letter == "s"}
+
+    def stepped(self, f: Function, pointer: Value, loop: int, index: Value) -> Value:
+        """The address at an index of a loop other than the vector one."""
+        if loop not in self.strides:
+            return pointer
+        return f.gep(pointer, index * self.strides[loop], "i8")
+
+
+def index_element(f: Function, index: Value, dtype: str, lanes: int) -> Element:
+    """An index, from `index` upwards by lane, as an element of a dtype."""
+    value = f.splat(index, lanes) + f.lane_numbers("i64", lanes) if lanes > 1 else index
+    return elementwise.emit(f, "convert", [value], ["i64"], dtype, {"new_dtype": dtype})
+
+
+def lane_indices(f: Function, index: Value, last: Value, lanes: int) -> Sequence[Value]:
+    """index, index + 1 ... but never beyond `last`, where lanes would touch memory that is not theirs."""
+    found = [index + lane for lane in range(lanes)] if lanes > 1 else [index]
+    return [i.compare("slt", last).select(i, last) for i in found]

@@ -1,0 +1,102 @@
+"""Kernels in, addresses of their machine code out: from memory, from disk, or compiled now, all missing ones in one module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from weakref import WeakValueDictionary
+
+from celadon import errors
+from celadon.cpu import emit_map, ir, link, llvm, store
+from celadon.cpu.ir import Function
+from celadon.cpu.recipe import Kernel, Map, digest
+
+emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit}
+
+
+class Code:
+    """The machine code of one kernel: its address, its share of the object's bytes, and what keeps it mapped."""
+
+    __slots__ = ("__weakref__", "address", "library", "nbytes")
+
+    def __init__(self, address: int, nbytes: int, library: link.Library):
+        self.address, self.nbytes, self.library = address, nbytes, library
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Code for each kernel asked for, and how many of them were compiled now."""
+
+    codes: tuple[Code, ...]
+    fresh: int
+
+
+_known: WeakValueDictionary[str, Code] = WeakValueDictionary()
+
+
+def compiled(kernels: Sequence[Kernel]) -> Compiled:
+    """The code of kernels, in their order."""
+    digests = [digest(kernel) for kernel in kernels]
+    found = {name: code for name in digests if (code := _known.get(name)) is not None}
+    missing = {name: kernel for name, kernel in zip(digests, kernels, strict=True) if name not in found}
+    found.update(_from_disk(sorted(missing)))
+    fresh = {name: kernel for name, kernel in missing.items() if name not in found}
+    if fresh:
+        found.update(_built(fresh))
+    return Compiled(tuple(found[name] for name in digests), len(fresh))
+
+
+def symbol(name: str) -> str:
+    return f"k{name}"
+
+
+def text(kernels: dict[str, Kernel]) -> str:
+    """The module of kernels by digest."""
+    return ir.module([emitters[type(kernel)](kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
+
+
+def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:
+    names = sorted(kernels)
+    code = llvm.compile_text(text(kernels))
+    together = _object_key(names)
+    store.save(together, code)
+    for name in names:
+        store.save(f"kernel {name}", "\n".join(names).encode())
+    return _loaded(code, names)
+
+
+def _object_key(names: Sequence[str]) -> str:
+    return "object " + sha256("\n".join(names).encode()).hexdigest()
+
+
+def _loaded(code: bytes, names: Sequence[str]) -> dict[str, Code]:
+    library = link.load(code, [symbol(name) for name in names])
+    share = len(code) // len(names)
+    made = {name: Code(library.symbols[symbol(name)], share, library) for name in names}
+    _known.update(made)
+    return made
+
+
+def _from_disk(missing: Sequence[str]) -> dict[str, Code]:
+    """What is on disk: most likely all in one object; else each in the object that its own entry names."""
+    found: dict[str, Code] = {}
+    for name in missing:
+        if name not in found:
+            entry = store.load(f"kernel {name}")
+            if entry is not None:
+                found.update(_opened(entry.decode("ascii", "replace").split("\n")))
+    return found
+
+
+def _opened(names: Sequence[str]) -> dict[str, Code]:
+    key = _object_key(names)
+    code = store.load(key)
+    if code is None:
+        return {}
+    try:
+        return _loaded(code, names)
+    except errors.MachineCodeRejected as error:
+        store.reject(key, str(error.facts["reason"]))
+        return {}

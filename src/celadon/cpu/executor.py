@@ -1,0 +1,63 @@
+"""The CPU executor: a Structure is compiled to kernels and a schedule; bound to numbers, it is one native call a program."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from celadon.array import Array
+from celadon.compiler.lift import EVERYTHING, Numbers, Structure
+from celadon.cpu import bound, emit, tables
+from celadon.cpu.fuse import fuse
+from celadon.cpu.plan import Plan, outlined, planned
+from celadon.cpu.totality import lacking
+from celadon.program import Program
+from celadon.types import Shape
+
+Call = Callable[[Sequence[Array]], list[Array]]
+_PLANS_AT_MOST = 256
+
+
+class CPU:
+    """Compiles to machine code of this processor; takes scalars, captured arrays and extents at run time."""
+
+    name = "cpu"
+    takes = EVERYTHING
+    native: frozenset[str] = tables.NATIVE
+
+    def lacks(self, program: Program) -> list[str]:
+        """The ops of a lowered program for which there is no kernel, with dtypes: "sine:c64"."""
+        return lacking(program)
+
+    def compile(self, structure: Structure) -> Executable:
+        """Machine code for a structure; kernels that are known already are not compiled again."""
+        return Executable(structure)
+
+
+class Executable:
+    """The kernels of a structure and its plans, one for each set of shapes."""
+
+    def __init__(self, structure: Structure):
+        constants = range(len(structure.program.inputs) - structure.scalars, len(structure.program.inputs))
+        schedule = fuse(structure.program, constants)
+        found = emit.compiled(schedule.kernels)
+        self.codes = found.codes
+        self.nbytes = sum(code.nbytes for code in found.codes)
+        self.kernels, self.compiled = len(found.codes), found.fresh
+        addresses = [code.address for code in found.codes]
+        self.outline = outlined(schedule, structure.program, structure.arrays, structure.scalars, addresses)
+        self._plans: dict[tuple[tuple[Shape, ...], tuple[Any, ...]], bound.Frames] = {}
+        self._lock = threading.Lock()
+
+    def bind(self, structure: Structure, numbers: Numbers) -> Call:
+        """A callable of the program's own inputs, planned for the shapes of `structure` and with its numbers filled in."""
+        key = (numbers.shapes, numbers.integers)
+        frames = self._plans.get(key)
+        if frames is None:
+            plan = planned(self.outline, structure.program)
+            with self._lock:
+                frames = self._plans.setdefault(key, bound.Frames(plan))
+                if len(self._plans) > _PLANS_AT_MOST:
+                    self._plans.pop(next(iter(self._plans)))
+        return bound.call(frames, self, structure, numbers)

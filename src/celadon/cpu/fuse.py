@@ -1,0 +1,274 @@
+"""A structure's program in, its Schedule out: kernels and the steps that run them; depends on no extent above 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from celadon.cpu import inline
+from celadon.cpu.group import REDUCTIONS, Token, grouped, tokens
+from celadon.cpu.inline import Work
+from celadon.cpu.layout import Axis, Layout, access, dense, is_dense, merged, viewed
+from celadon.cpu.recipe import (
+    Alias, Body, Constant, Extra, Kernel, Launch, Leaf, Map, Node, Place, Reduce, Schedule, Step,
+)  # fmt: skip
+from celadon.program import Equation, Literal, Operand, Program, Var
+from celadon.types import ArrayType, Shape, short_name
+
+Rule = Callable[["Fusion", int], None]
+rules: dict[str, Rule] = {}  # by op name: how an equation that is no map, view, iota or reduce becomes steps
+
+
+def fuse(program: Program, scalars: Collection[int] = ()) -> Schedule:
+    """The schedule of a lifted program whose ops all have a kernel or a view rule; `scalars` are its lifted inputs."""
+    shapes = tokens(program)
+    fusion = Fusion(program, scalars)
+    units = grouped(program, shapes)
+    for work in inline.inlined(program, units, shapes, fusion.virtual):
+        fusion.run(work)
+    outputs = tuple(fusion.output(x) for x in program.outputs)
+    return Schedule(tuple(fusion.kernels), tuple(fusion.steps), tuple(fusion.extras), outputs)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A body under construction, with the layouts of its operands."""
+
+    leaves: list[tuple[str, str, Layout]] = field(default_factory=list[tuple[str, str, Layout]])
+    reads: list[int] = field(default_factory=list[int])
+    nodes: list[tuple[str, str, list[Any], tuple[tuple[str, Any], ...]]] = field(default_factory=list[Any])
+    places: dict[Var, int] = field(default_factory=dict[Var, int])
+
+
+class Fusion:
+    """What is known of each variable while steps are made: its number, type, layout, and the number of its dense copy."""
+
+    def __init__(self, program: Program, scalars: Collection[int]):
+        self.program, self.scalars = program, scalars
+        made = [var for equation in program.equations for var in equation.outputs]
+        self.numbers: dict[Var, int] = {var: i for i, var in enumerate([*program.inputs, *made])}
+        self.types: list[ArrayType] = [var.type for var in self.numbers]
+        self.layouts: dict[int, Layout] = {i: dense(var.type.shape) for i, var in enumerate(program.inputs)}
+        self.virtual = _virtual(program)
+        self.kernels: dict[Kernel, int] = {}
+        self.steps: list[Step] = []
+        self.extras: list[Extra] = []
+        self._copies: dict[int, int] = {}
+
+    # --- variables
+
+    def number(self, x: Operand) -> int:
+        """The variable of an operand; a literal becomes a constant one."""
+        if type(x) is Var:
+            return self.numbers[x]
+        assert isinstance(x, Literal)
+        return self.extra(Extra(short_name(x.type.dtype), _bits(x)), x.type)
+
+    def extra(self, extra: Extra, type: ArrayType) -> int:
+        if extra.like < 0 and extra in self.extras:
+            return len(self.numbers) + self.extras.index(extra)
+        self.extras.append(extra)
+        self.types.append(type)
+        number = len(self.types) - 1
+        self.layouts[number] = dense(type.shape)
+        return number
+
+    def temporary(self, like: int, dtype: str) -> int:
+        """A new dense variable with the shape of another."""
+        return self.extra(Extra(dtype, like=like), self.types[like])
+
+    def stored(self, x: Operand) -> int:
+        """The variable of an operand in memory of its own, in order."""
+        return self.dense(self.number(x))
+
+    def output(self, x: Operand) -> int:
+        """As stored, but in a buffer: not among the numbers of the call."""
+        number = self.stored(x)
+        is_number = number in self.scalars or (number >= len(self.numbers) and self._extra(number).like < 0)
+        return self._copied(number) if is_number else number
+
+    def _extra(self, number: int) -> Extra:
+        return self.extras[number - len(self.numbers)]
+
+    def dense(self, number: int) -> int:
+        """The variable itself, or a copy of it in order."""
+        if is_dense(self.layouts[number], self.types[number].shape):
+            return number
+        return self._copied(number)
+
+    def _copied(self, number: int) -> int:
+        type = self.types[number]
+        if number not in self._copies:
+            copy = self._copies[number] = self.temporary(number, short_name(type.dtype))
+            self.copy(number, copy)
+        return self._copies[number]
+
+    def copy(self, source: int, target: int) -> None:
+        """Store a variable's elements as another variable of its shape."""
+        draft = _Draft()
+        draft.leaves.append(("array", short_name(self.types[source].dtype), self.layouts[source]))
+        draft.reads.append(source)
+        self._map(draft, source, [0], [target])
+
+    # --- steps
+
+    def run(self, work: Work) -> None:
+        rule = {"map": self._run_map, "view": self._run_view, "iota": self._run_iota, "reduce": self._run_reduce}
+        found = rule.get(work.unit.kind)
+        if found is not None:
+            found(work)
+            return
+        for i in work.equations:
+            rules[self.program.equations[i].op.name](self, i)
+
+    def launch(self, kernel: Kernel, **facts: Any) -> None:
+        self.steps.append(Launch(self.kernels.setdefault(kernel, len(self.kernels)), **facts))
+
+    def define(self, var: Var) -> int:
+        """The variable as one that is stored densely."""
+        number = self.numbers[var]
+        self.layouts[number] = dense(var.type.shape)
+        return number
+
+    def alias(self, rule: str, equation: int, operand: int, result: int, layout: Layout) -> None:
+        self.layouts[result] = layout
+        self.steps.append(Alias(rule, equation, operand, result))
+
+    def _run_view(self, work: Work) -> None:
+        for i in work.equations:
+            equation = self.program.equations[i]
+            operand = self.number(equation.inputs[0])
+            layout = viewed(equation, self.layouts[operand])
+            self.alias(equation.op.name, i, operand, self.numbers[equation.outputs[0]], layout)
+
+    def _run_iota(self, work: Work) -> None:
+        for var in work.roots:
+            draft = _Draft()
+            self._leaf(draft, var)
+            self._map(draft, self.numbers[var], [0], [self.define(var)])
+
+    def _run_map(self, work: Work) -> None:
+        draft = self._drafted(work.equations)
+        places = [draft.places[var] for var in work.roots]
+        self._map(draft, self.numbers[work.roots[0]], places, [self.define(var) for var in work.roots])
+
+    def _map(self, draft: _Draft, like: int, places: Sequence[Place], writes: Sequence[int]) -> None:
+        shape = self.types[like].shape
+        targets = [self.layouts[number] for number in writes]
+        loops = merged(shape, [layout for _, _, layout in draft.leaves if layout] + targets)
+        body, reads = _finished(draft, loops, places)
+        letters = tuple(access(layout, loops) for layout in targets)
+        whole = len(loops) == 1 and set(letters) == {"1"} and all(leaf.access in ("", "1") for leaf in body.leaves)
+        kernel = Map(len(loops), body, letters, whole)
+        self.launch(kernel, rule="map", like=like, loops=loops, reads=reads, writes=tuple(writes))
+
+    def _run_reduce(self, work: Work) -> None:
+        index = self.numbers_of_reduce(work)
+        equation = self.program.equations[index]
+        draft = self._drafted([i for i in work.equations if i != index])
+        operand = equation.inputs[0]
+        place = self._place(draft, operand)
+        axes = tuple(sorted(equation.params["axes"]))
+        like = self.number(operand) if isinstance(operand, Var) else self.numbers[equation.outputs[0]]
+        self.reduce(REDUCTIONS[equation.op.name], draft, place, like, axes, equation.outputs[0])
+
+    def numbers_of_reduce(self, work: Work) -> int:
+        return work.unit.equations[0]
+
+    def reduce(
+        self, op: str, draft: _Draft, place: Place, like: int, axes: Shape, out: Var
+    ) -> None:
+        shape = self.types[like].shape
+        kept = iter(dense(out.type.shape))
+        target = tuple(None if i in axes else next(kept) for i in range(len(shape)))
+        marks = ["r" if i in axes else "k" for i in range(len(shape))]
+        loops = merged(shape, [layout for _, _, layout in draft.leaves if layout] + [target], marks)
+        body, reads = _finished(draft, loops, [place])
+        reduced = "".join(marks[loop[0]] for loop in loops)
+        write = access(target, loops)
+        dtype = short_name(out.type.dtype)
+        writes = (self.define(out),)
+        if "r" in reduced or op.startswith("arg"):
+            kernel: Kernel = Reduce(op, reduced, body, write, dtype)
+            self.launch(kernel, rule="reduce", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
+        else:
+            self.launch(Map(len(loops), body, (write,)), rule="map", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
+
+    # --- bodies
+
+    def _drafted(self, equations: Sequence[int]) -> _Draft:
+        draft = _Draft()
+        for i in equations:
+            equation = self.program.equations[i]
+            operands = [self._place(draft, x) for x in equation.inputs]
+            var = equation.outputs[0]
+            draft.nodes.append((equation.op.name, short_name(var.type.dtype), operands, _node_params(equation)))
+            draft.places[var] = -len(draft.nodes)
+        return draft
+
+    def _place(self, draft: _Draft, x: Operand) -> Place:
+        if isinstance(x, Literal):
+            return Constant(short_name(x.type.dtype), _bits(x))
+        found = draft.places.get(x)
+        return self._leaf(draft, x) if found is None else found
+
+    def _leaf(self, draft: _Draft, var: Var) -> int:
+        place = draft.places[var] = len(draft.leaves)
+        dtype = short_name(var.type.dtype)
+        if var in self.virtual:
+            draft.leaves.append(("iota", dtype, self.virtual[var]))
+        else:
+            number = self.numbers[var]
+            draft.leaves.append(("array", dtype, self.layouts[number]))
+            draft.reads.append(number)
+        return place
+
+
+def _finished(
+    draft: _Draft, loops: Sequence[Sequence[int]], places: Sequence[Place]
+) -> tuple[Body, tuple[int, ...]]:
+    """The body for these loops; while it was drafted, node k was called -1 - k."""
+    count = len(draft.leaves)
+    leaves = tuple(_leaf(source, dtype, access(layout, loops) if layout else "") for source, dtype, layout in draft.leaves)
+
+    def final(place: Place) -> Place:
+        return count - 1 - place if isinstance(place, int) and place < 0 else place
+
+    nodes = tuple(Node(op, dtype, tuple(map(final, operands)), params) for op, dtype, operands, params in draft.nodes)
+    return Body(leaves, nodes, tuple(map(final, places))), tuple(draft.reads)
+
+
+def _leaf(source: str, dtype: str, letters: str) -> Leaf:
+    if source == "array" and set(letters) <= {"0"}:
+        return Leaf("scalar", dtype)
+    return Leaf(source, dtype, letters)
+
+
+def _virtual(program: Program) -> dict[Var, Layout]:
+    """Variables that are an index along one axis: iota, and what only broadcasts and transposes it."""
+    found: dict[Var, Layout] = {}
+    for equation in program.equations:
+        out = equation.outputs[0]
+        if equation.op.name == "iota":
+            along = equation.params["dimension"]
+            found[out] = tuple(
+                Axis(0, True) if i == along and extent != 1 else None for i, extent in enumerate(out.type.shape)
+            )
+        elif equation.op.name in ("broadcast_in_dim", "transpose") and equation.inputs[0] in found:
+            found[out] = viewed(equation, found[equation.inputs[0]])  # pyright: ignore[reportArgumentType]
+    return found
+
+
+def _bits(x: Literal) -> bytes:
+    return np.asarray(x.value).astype(x.type.dtype).tobytes()
+
+
+def _node_params(equation: Equation) -> tuple[tuple[str, Any], ...]:
+    pairs = sorted(equation.params.items())
+    return tuple((k, short_name(v) if isinstance(v, np.dtype) else v) for k, v in pairs if k != "weak_type")
+
+
+__all__ = ["Fusion", "Token", "fuse", "rules"]

@@ -1,0 +1,161 @@
+"""A program in, its equations in units out: elementwise ones of one shape together, in an order that fuse can follow."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from celadon.compiler.lift import Extents
+from celadon.cpu.layout import VIEWS
+from celadon.program import Equation, Program, Var
+
+Token = tuple[object, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """Equations that run as one. `before` is a bit set of the units that must have run, directly or not."""
+
+    kind: str
+    token: Token
+    equations: list[int] = field(default_factory=list[int])
+    before: int = 0
+
+
+def kind_of(equation: Equation) -> str:
+    """map, view, iota, reduce, or other."""
+    name = equation.op.name
+    if equation.op.kind == "elementwise":
+        ranks = {x.type.ndim for x in equation.inputs} - {0}
+        return "map" if not ranks or ranks == {equation.outputs[0].type.ndim} else "other"
+    if name in VIEWS:
+        return "view"
+    return "iota" if name == "iota" else "reduce" if name in REDUCTIONS else "other"
+
+
+REDUCTIONS = {
+    "reduce_sum": "add", "reduce_prod": "multiply", "reduce_max": "maximum", "reduce_min": "minimum",
+    "reduce_and": "and", "reduce_or": "or", "reduce_xor": "xor", "argmax": "argmax", "argmin": "argmin",
+}  # fmt: skip
+
+
+def tokens(program: Program) -> dict[Var, Token]:
+    """For each variable its shape as the structure knows it: equal tokens are equal shapes, whatever the extents."""
+    extents = Extents()
+    for var in program.inputs:
+        extents.define(var)
+    for equation in program.equations:
+        extents.equation(equation)
+    return {var: extents.shape(var) for var in extents.dims}
+
+
+def grouped(program: Program, shapes: dict[Var, Token]) -> list[Unit]:
+    """The units, each after those whose results it reads."""
+    grouping = _Grouping(program, shapes)
+    for i, equation in enumerate(program.equations):
+        grouping.add(i, equation)
+    return grouping.ordered()
+
+
+class _Grouping:
+    def __init__(self, program: Program, shapes: dict[Var, Token]):
+        self.program, self.shapes = program, shapes
+        self.units: list[Unit] = []
+        self.home: dict[Var, int] = {}
+        self.readers: dict[Var, int] = {}
+        self.moved: dict[int, int] = {}
+
+    def add(self, index: int, equation: Equation) -> None:
+        kind = kind_of(equation)
+        token = self.shapes[equation.outputs[0]]
+        read = [x for x in equation.inputs if type(x) is Var]
+        place = self._joined(read, token) if kind == "map" else -1
+        if place < 0:
+            place = len(self.units)
+            self.units.append(Unit(kind, token))
+        self._enter(place, index, equation, read)
+
+    def _find(self, unit: int) -> int:
+        while unit in self.moved:
+            unit = self.moved[unit]
+        return unit
+
+    def _before(self, read: Iterable[Var], place: int) -> int:
+        bits = 0
+        for x in read:
+            home = self._find(self.home[x]) if x in self.home else place
+            if home != place:
+                bits |= self.units[home].before | 1 << home
+        return bits
+
+    def _enter(self, place: int, index: int, equation: Equation, read: Sequence[Var]) -> None:
+        unit = self.units[place]
+        unit.equations.append(index)
+        for var in equation.outputs:
+            self.home[var] = place
+        for x in read:
+            if x.type.ndim:
+                self.readers[x] = place
+        self._order(place, self._before(read, place))
+
+    def _order(self, place: int, bits: int) -> None:
+        unit = self.units[place]
+        if unit.before | bits != unit.before:
+            unit.before |= bits
+            self._pass_on(place)
+
+    def _pass_on(self, place: int) -> None:
+        bits = self.units[place].before
+        for unit in self.units:
+            if unit.before >> place & 1:
+                unit.before |= bits
+
+    def _joined(self, read: Sequence[Var], token: Token) -> int:
+        """The unit that an elementwise equation may join without a cycle; units that it connects become one."""
+        found = {self._find(self.home[x]) for x in read if x in self.home}
+        found |= {self._find(self.readers[x]) for x in read if x in self.readers}
+        fit = [u for u in sorted(found, reverse=True) if self.units[u].kind == "map" and self.units[u].token == token]
+        fit = [u for u in fit if not self._before(read, u) >> u & 1]
+        for other in fit[1:]:
+            self._merge(fit[0], other, read)
+        return fit[0] if fit else -1
+
+    def _merge(self, place: int, other: int, read: Sequence[Var]) -> None:
+        into, gone = self.units[place], self.units[other]
+        if into.before >> other & 1 or gone.before >> place & 1:
+            return
+        into.equations.extend(gone.equations)
+        gone.equations = []
+        self.moved[other] = place
+        into.before |= gone.before
+        for unit in self.units:
+            if unit.before >> other & 1:
+                unit.before |= 1 << place
+        self._pass_on(place)
+
+    def ordered(self) -> list[Unit]:
+        """As the equations stand in the program, as far as what they read allows."""
+        live = [i for i, unit in enumerate(self.units) if unit.equations]
+        waits = {i: self._reads(i) for i in live}
+        readers: dict[int, list[int]] = {i: [] for i in live}
+        for i, sources in waits.items():
+            for source in sources:
+                readers[source].append(i)
+        ready = [(max(self.units[i].equations), i) for i in live if not waits[i]]
+        heapq.heapify(ready)
+        order: list[Unit] = []
+        while ready:
+            _, i = heapq.heappop(ready)
+            order.append(self.units[i])
+            self.units[i].equations.sort()
+            for reader in readers[i]:
+                waits[reader].discard(i)
+                if not waits[reader]:
+                    heapq.heappush(ready, (max(self.units[reader].equations), reader))
+        return order
+
+    def _reads(self, place: int) -> set[int]:
+        equations = self.program.equations
+        read = {x for i in self.units[place].equations for x in equations[i].inputs if type(x) is Var and x in self.home}
+        return {self._find(self.home[x]) for x in read} - {place}

@@ -1,0 +1,301 @@
+"""A Schedule and the shapes of one call in; out, a Plan: the words that the native driver reads, and how to call it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from celadon.cpu.layout import VIEW_RULES, Strides, dense_strides
+from celadon.cpu.recipe import Alias, Launch, Schedule
+from celadon.program import Equation, Program
+from celadon.types import Shape, from_short, short_name
+
+WORD = 8
+NUMBER_BYTES = 16
+_SLOT = 64
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a variable is: the cell with its buffer's address, an offset and strides in bytes."""
+
+    cell: int
+    offset: int
+    strides: Strides
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What of a plan follows from the structure alone.
+
+    sources: for each variable, the one whose buffer it is in. ends: for each step, the buffers that it uses last.
+    cells: for each buffer outside the arena its cell: first inputs, then outputs, then numbers, then the arena.
+    """
+
+    schedule: Schedule
+    codes: tuple[int, ...]
+    inputs: int
+    arrays: int
+    scalars: int
+    sources: tuple[int, ...]
+    ends: tuple[tuple[int, ...], ...]
+    cells: dict[int, int]
+    results: tuple[int, ...]
+    dtypes: tuple[str, ...]
+
+    @property
+    def variables(self) -> int:
+        return len(self.sources)
+
+    @property
+    def numbers_cell(self) -> int:
+        return self.inputs + len(self.results)
+
+    @property
+    def arena_cell(self) -> int:
+        return self.numbers_cell + 1
+
+
+def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, codes: Sequence[int]) -> Outline:
+    """The structural part of every plan of a schedule."""
+    dtypes = _dtypes(schedule, program)
+    sources = list(range(len(dtypes)))
+    for step in schedule.steps:
+        if isinstance(step, Alias):
+            sources[step.result] = sources[step.operand]
+    inputs = len(program.inputs) - scalars
+    made = [n for step in schedule.steps if isinstance(step, Launch) for n in step.writes]
+    results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in made))
+    cells = {i: i for i in range(inputs)} | {n: inputs + k for k, n in enumerate(results)}
+    return Outline(
+        schedule, tuple(codes), inputs, arrays, scalars, tuple(sources), _ends(schedule, sources, cells), cells, results,
+        tuple(dtypes),
+    )  # fmt: skip
+
+
+def _dtypes(schedule: Schedule, program: Program) -> list[str]:
+    from_program = [*program.inputs, *(var for equation in program.equations for var in equation.outputs)]
+    return [short_name(var.type.dtype) for var in from_program] + [extra.dtype for extra in schedule.extras]
+
+
+def _ends(schedule: Schedule, sources: Sequence[int], cells: dict[int, int]) -> tuple[tuple[int, ...], ...]:
+    last: dict[int, int] = {}
+    made: set[int] = set()
+    for k, step in enumerate(schedule.steps):
+        if isinstance(step, Launch):
+            made.update(sources[n] for n in step.writes)
+            last.update({sources[n]: k for n in (*step.reads, *step.writes)})
+    ends: list[list[int]] = [[] for _ in schedule.steps]
+    for n in made - cells.keys():
+        ends[last[n]].append(n)
+    return tuple(map(tuple, ends))
+
+
+@dataclass(slots=True)
+class Plan:
+    """What the driver needs for one set of shapes, but for addresses.
+
+    words: cells, tables, then steps of four words. tables: the words of `words` that hold an offset in bytes to which
+    the frame's own address is added.
+    """
+
+    outline: Outline
+    words: list[int]
+    tables: list[int]
+    first_step: int
+    steps: int
+    arena: int
+    nanoseconds: float
+    result_bytes: list[int] = field(default_factory=list[int])
+
+
+Rule = Callable[["Planner", Launch], None]
+rules: dict[str, Rule] = {}
+
+
+def planned(outline: Outline, program: Program) -> Plan:
+    """The plan for the concrete shapes and parameters of `program`."""
+    planner = Planner(outline, program)
+    for step, ends in zip(outline.schedule.steps, outline.ends, strict=True):
+        planner.take(step)
+        for number in ends:
+            planner.arena.free(number)
+    return planner.finished()
+
+
+class Arena:
+    """Offsets of buffers that live between steps; those whose lifetimes do not meet share memory."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.room: list[tuple[int, int]] = []  # offset, size
+        self.used: dict[int, tuple[int, int]] = {}
+
+    def take(self, number: int, nbytes: int) -> int:
+        size = (nbytes + _SLOT - 1) // _SLOT * _SLOT
+        offset = self._fit(size)
+        self.used[number] = offset, size
+        return offset
+
+    def _fit(self, size: int) -> int:
+        best = -1
+        for k, (_, free) in enumerate(self.room):
+            if free >= size and (best < 0 or free < self.room[best][1]):
+                best = k
+        if best < 0:
+            return self._grown(size)
+        offset, free = self.room[best]
+        if free == size:
+            del self.room[best]
+        else:
+            self.room[best] = offset + size, free - size
+        return offset
+
+    def _grown(self, size: int) -> int:
+        if self.room and sum(self.room[-1]) == self.size:
+            offset = self.room.pop()[0]
+        else:
+            offset = self.size
+        self.size = offset + size
+        return offset
+
+    def free(self, number: int) -> None:
+        offset, size = self.used.pop(number)
+        room = self.room
+        room.append((offset, size))
+        room.sort()
+        k = room.index((offset, size))
+        for i in (k, k - 1):
+            if 0 <= i < len(room) - 1 and sum(room[i]) == room[i + 1][0]:
+                room[i : i + 2] = [(room[i][0], room[i][1] + room[i + 1][1])]
+
+
+class Planner:
+    """A plan under construction: shapes and places of variables, table words and steps."""
+
+    def __init__(self, outline: Outline, program: Program):
+        self.outline = outline
+        self.equations: Sequence[Equation] = program.equations
+        shapes = [var.type.shape for var in program.inputs]
+        shapes += [var.type.shape for equation in program.equations for var in equation.outputs]
+        for extra in outline.schedule.extras:
+            shapes.append(shapes[extra.like] if extra.like >= 0 else ())
+        self.shapes: list[Shape] = shapes
+        self.sizes = [from_short[dtype].itemsize for dtype in outline.dtypes]
+        self.places: list[Place | None] = [None] * outline.variables
+        self.arena = Arena()
+        self.words: list[int] = [0] * (outline.arena_cell + 1)
+        self.steps: list[tuple[int, int, int, int]] = []
+        self.nanoseconds = 0.0
+        self._place_given()
+
+    def _place_given(self) -> None:
+        outline = self.outline
+        for i in range(outline.inputs):
+            self.places[i] = Place(i, 0, dense_strides(self.shapes[i], self.sizes[i]))
+        first_extra = outline.variables - len(outline.schedule.extras)
+        numbers = list(range(outline.inputs, outline.inputs + outline.scalars))
+        numbers += [first_extra + k for k, extra in enumerate(outline.schedule.extras) if extra.like < 0]
+        for k, number in enumerate(numbers):
+            self.places[number] = Place(outline.numbers_cell, k * NUMBER_BYTES, ())
+
+    def take(self, step: Alias | Launch) -> None:
+        if isinstance(step, Alias):
+            self._alias(step)
+            return
+        for number in step.writes:
+            if self.places[number] is None:
+                self.define(number)
+        rules[step.rule](self, step)
+
+    def _alias(self, step: Alias) -> None:
+        place = self.place(step.operand)
+        view = VIEW_RULES.get(step.rule)
+        if view is None:
+            strides = dense_strides(self.shapes[step.result], self.sizes[step.result])
+            self.places[step.result] = Place(place.cell, place.offset, strides)
+            return
+        params = self.equations[step.equation].params
+        offset, strides = view(params, self.shapes[step.operand], place.offset, place.strides)
+        self.places[step.result] = Place(place.cell, offset, strides)
+
+    def place(self, number: int) -> Place:
+        found = self.places[number]
+        assert found is not None
+        return found
+
+    def define(self, number: int) -> None:
+        """Give a variable memory: an output's block, or room in the arena."""
+        size = self.sizes[number]
+        strides = dense_strides(self.shapes[number], size)
+        cell = self.outline.cells.get(number)
+        if cell is not None:
+            self.places[number] = Place(cell, 0, strides)
+            return
+        nbytes = product(self.shapes[number]) * size
+        self.places[number] = Place(self.outline.arena_cell, self.arena.take(number, nbytes), strides)
+
+    def scratch(self, nbytes: int) -> int:
+        """Room in the arena for one step; its offset."""
+        offset = self.arena.take(-1, nbytes)
+        self.arena.free(-1)
+        return offset
+
+    def step(self, kernel: int, words: list[int], extent: int, unit: int, nanoseconds: float) -> None:
+        """Add a step whose table is `words`, made for `here`."""
+        at = len(self.words) * WORD
+        self.words += words
+        self.steps.append((self.outline.codes[kernel], at, extent, unit))
+        self.nanoseconds += nanoseconds
+
+    @property
+    def here(self) -> int:
+        """Where the next table will be, in bytes from the frame's start."""
+        return len(self.words) * WORD
+
+    def operand(self, number: int, loops: Sequence[Sequence[int]], access: str, at: int) -> list[int]:
+        """The words of one operand: address (see loops.Table) and the strides that its access asks for."""
+        place = self.place(number)
+        words = [place.cell * WORD - at, place.offset]
+        for loop, letter in zip(loops, access, strict=False):
+            if letter == "s":
+                words.append(place.strides[loop[-1]])
+        return words
+
+    def finished(self) -> Plan:
+        first = len(self.words)
+        tables: list[int] = []
+        for code, table, extent, unit in self.steps:
+            tables.append(len(self.words) + 1)
+            self.words += (code, table, extent, unit)
+        outline = self.outline
+        result_bytes = [product(self.shapes[n]) * self.sizes[n] for n in outline.results]
+        return Plan(
+            outline, self.words, tables, first, len(self.steps), self.arena.size, self.nanoseconds, result_bytes
+        )  # fmt: skip
+
+
+def product(shape: Sequence[int]) -> int:
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def extents_of(shape: Shape, loops: Sequence[Sequence[int]]) -> list[int]:
+    """The extent of each loop."""
+    return [shape[loop[0]] if len(loop) == 1 else product([shape[i] for i in loop]) for loop in loops]
+
+
+_PAYS = 50_000.0
+_PIECE = 25_000.0
+_PIECES_AT_MOST = 64
+
+
+def unit_of(extent: int, nanoseconds: float, multiple: int = 1) -> int:
+    """The size of the pieces of a range that are handed to threads; the whole range if it does not pay."""
+    if nanoseconds < _PAYS:
+        return extent
+    pieces = min(int(nanoseconds / _PIECE), _PIECES_AT_MOST)
+    unit = -(-extent // pieces)
+    return -(-unit // multiple) * multiple

@@ -1,0 +1,163 @@
+"""What fuse makes and emit and plan read: kernels (what code to write, cached by digest) and steps (what a plan runs)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number in the code: its dtype's short name and its bits."""
+
+    dtype: str
+    bits: bytes
+
+
+Place = int | Constant  # a value of a body: leaves first, then nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An operand of a body.
+
+    source: "array"; "scalar", loaded once; or "iota", the index along the loop whose access is not "0".
+    access: a letter for each loop, outermost first: "0" stands still, "1" walks by one element, "s" by a run-time
+    stride. Empty for a scalar.
+    """
+
+    source: str
+    dtype: str
+    access: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One elementwise op of a body."""
+
+    op: str
+    dtype: str
+    operands: tuple[Place, ...]
+    params: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a kernel computes for one element: leaves and nodes in order, and which of them are results."""
+
+    leaves: tuple[Leaf, ...]
+    nodes: tuple[Node, ...]
+    results: tuple[Place, ...]
+
+    def dtype(self, place: Place) -> str:
+        if isinstance(place, Constant):
+            return place.dtype
+        count = len(self.leaves)
+        return self.leaves[place].dtype if place < count else self.nodes[place - count].dtype
+
+    @property
+    def result_dtypes(self) -> tuple[str, ...]:
+        return tuple(self.dtype(place) for place in self.results)
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A loop nest that stores the results of a body, each by its access.
+
+    whole: every array is walked in order and is padded, so that one flat loop may run over the end.
+    """
+
+    loops: int
+    body: Body
+    writes: tuple[str, ...]
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """A loop nest that combines a body's result over the loops marked in `reduced` ("r" or "k", a letter a loop).
+
+    op: the elementwise op that combines two values; or "argmax" and "argmin", whose result is an index.
+    """
+
+    op: str
+    reduced: str
+    body: Body
+    write: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A kernel of emit_moves or emit_contract: its kind, the dtypes and what else its code depends on."""
+
+    kind: str
+    dtypes: tuple[str, ...]
+    facts: tuple[Any, ...] = ()
+
+
+Kernel = Map | Reduce | Moved
+
+
+def digest(kernel: Kernel) -> str:
+    """A stable name of a kernel's code.
+
+    >>> len(digest(Moved("copy", ("f32",))))
+    24
+    """
+    return sha256(repr(kernel).encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A variable that is another one's memory, seen in another way: by the view rule of an equation's op."""
+
+    rule: str
+    equation: int
+    operand: int
+    result: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel run over variables.
+
+    like: the variable whose axes the loops walk, grouped by `loops` (the axes of each loop, outermost first).
+    reads, writes: variables in the order of the kernel's operands; reduced: axes of `like` that the writes lack.
+    rule: how plan fills the table; equation: the one whose parameters it reads, or -1.
+    """
+
+    kernel: int
+    rule: str
+    like: int
+    loops: tuple[tuple[int, ...], ...]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    reduced: tuple[int, ...] = ()
+    equation: int = -1
+
+
+Step = Alias | Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A variable that the program does not have: a constant (dtype and bits), or another layout of variable `like`."""
+
+    dtype: str
+    bits: bytes = b""
+    like: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Kernels and steps of a structure.
+
+    Variables are numbered: inputs of the program, results of its equations in order, then the extras.
+    """
+
+    kernels: tuple[Kernel, ...]
+    steps: tuple[Step, ...]
+    extras: tuple[Extra, ...]
+    outputs: tuple[int, ...]
