@@ -11,12 +11,16 @@ import numpy as np
 import pytest
 from jax import lax
 
-import celadon.vocabulary  # noqa: F401
+import celadon
+import celadon.vocabulary.index
+import celadon.vocabulary.window
 from celadon import array, tracing
-from celadon.compiler.stablehlo import print_module
+from celadon.compiler.lower import lower
+from celadon.compiler.stablehlo import MACROS, print_module
 from celadon.op import registry
 from celadon.program import Module, literal
 from celadon.types import ArrayType, from_short
+from celadon.xla import parse
 
 Function = Callable[..., Any]
 
@@ -29,6 +33,7 @@ class Ops:
 
 
 op = Ops()
+gather = celadon.vocabulary.index.gather
 
 
 def number(value: Any, short: str = "f32") -> Any:
@@ -43,7 +48,7 @@ def type_of(text: str) -> ArrayType:
 def our_text(function: Function, types: list[ArrayType]) -> str:
     with tracing.recorded("jit_f") as record:
         results = function(*[record.input(t) for t in types])
-        program = record.program(results if isinstance(results, list | tuple) else [results])
+        program = lower(record.program(results if isinstance(results, list | tuple) else [results]), MACROS)
     many = isinstance(results, list | tuple)
     return print_module(Module(program, tuple(f"[{i}]" if many else "" for i in range(len(program.outputs)))))
 
@@ -79,15 +84,13 @@ for ours, theirs in {
     "cosh": lax.cosh, "sinh": lax.sinh, "digamma": lax.digamma, "erf": lax.erf, "erfc": lax.erfc,
     "erf_inv": lax.erf_inv, "lgamma": lax.lgamma, "bessel_i1e": lax.bessel_i1e, "square": lax.square,
 }.items():  # fmt: skip
-    if ours in registry:
-        case(ours, "f32[3,4]", registry[ours], theirs)
+    case(ours, "f32[3,4]", registry[ours], theirs)
 for ours, theirs in {
     "add": lax.add, "atan2": lax.atan2, "divide": lax.div, "maximum": lax.max, "minimum": lax.min,
     "multiply": lax.mul, "power": lax.pow, "remainder": lax.rem, "subtract": lax.sub, "next_after": lax.nextafter,
     "polygamma": lax.polygamma, "zeta": lax.zeta,
 }.items():  # fmt: skip
-    if ours in registry:
-        case(ours, "f64[5] f64[5]", registry[ours], theirs)
+    case(ours, "f64[5] f64[5]", registry[ours], theirs)
 for ours, theirs in {
     "and": lax.bitwise_and, "or": lax.bitwise_or, "xor": lax.bitwise_xor, "shift_left": lax.shift_left,
     "shift_right_arithmetic": lax.shift_right_arithmetic, "shift_right_logical": lax.shift_right_logical,
@@ -155,7 +158,8 @@ for name, theirs in {"reduce_sum": lax.reduce_sum, "reduce_prod": lax.reduce_pro
         case(f"{name} {short}", f"{short}[3,4,5]", lambda x, name=name: registry[name](x, axes=(0, 2)),
              lambda x, theirs=theirs: theirs(x, (0, 2)))  # fmt: skip
 case("reduce_max bool", "bool[3]", lambda x: op.reduce_max(x, axes=(0,)), lambda x: lax.reduce_max(x, (0,)))
-for name, theirs in {"reduce_and": lax.reduce_and_p, "reduce_or": lax.reduce_or_p, "reduce_xor": lax.reduce_xor_p}.items():
+REDUCTIONS = {"reduce_and": lax.reduce_and_p, "reduce_or": lax.reduce_or_p, "reduce_xor": lax.reduce_xor_p}
+for name, theirs in REDUCTIONS.items():
     for short in ("bool", "u8", "i32"):
         case(f"{name} {short}", f"{short}[3,4]", lambda x, name=name: registry[name](x, axes=(1,)),
              lambda x, theirs=theirs: theirs.bind(x, axes=(1,)))  # fmt: skip
@@ -188,42 +192,68 @@ case(
     lambda x, y: op.dot_general(x, y, dimension_numbers=DOT["halves"][1], precision="highest"),
     lambda x, y: lax.dot_general(x, y, DOT["halves"][1], precision="highest"),
 )  # fmt: skip
-if "dynamic_slice" in registry:
-    case("dynamic_slice", "f32[5,6] i32[] i32[]", lambda x, i, j: op.dynamic_slice(x, i, j, slice_sizes=(2, 3)),
-         lambda x, i, j: lax.dynamic_slice_p.bind(x, i, j, slice_sizes=(2, 3)))  # fmt: skip
-    case("dynamic_update_slice", "f32[5,6] f32[2,2] i32[] i32[]", op.dynamic_update_slice,
-         lambda *xs: lax.dynamic_update_slice_p.bind(*xs))  # fmt: skip
-if "gather" in registry:
-    GATHER = {
-        "rows": ("f32[3,4] i32[5,1]", dict(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,)), (1, 4)),
-        "elements": ("i8[3,4] i32[5,6,2]", dict(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1)), (1, 1)),
-        "one": ("u8[3,4] i32[2]", dict(offset_dims=(0,), collapsed_slice_dims=(1,), start_index_map=(0, 1)), (2, 1)),
-        "batches": ("f32[3,4] i32[3,1]", dict(offset_dims=(), collapsed_slice_dims=(1,), start_index_map=(1,),
-                    operand_batching_dims=(0,), start_indices_batching_dims=(0,)), (1, 1)),
-    }  # fmt: skip
-    for name, (types, dims, sizes) in GATHER.items():
-        for mode in ("clip", "fill", "promise_in_bounds"):
-            case(
-                f"gather {name} {mode}", types,
-                lambda x, i, d=dims, s=sizes, m=mode: op.gather(x, i, **d, slice_sizes=s, mode=m),
-                lambda x, i, d=dims, s=sizes, m=mode: lax.gather(x, i, lax.GatherDimensionNumbers(**d), s, mode=m),
-            )  # fmt: skip
-if "sort" in registry:
-    def sort(*xs: Any, keys: int = 1) -> Any:
-        return op.sort(*xs, dimension=0, is_stable=True, num_keys=keys)
+case("dynamic_slice", "f32[5,6] i32[] i32[]", lambda x, i, j: op.dynamic_slice(x, i, j, slice_sizes=(2, 3)),
+     lambda x, i, j: lax.dynamic_slice_p.bind(x, i, j, slice_sizes=(2, 3)))  # fmt: skip
+case("dynamic_update_slice", "f32[5,6] f32[2,2] i32[] i32[]", op.dynamic_update_slice,
+     lambda *xs: lax.dynamic_update_slice_p.bind(*xs))  # fmt: skip
 
-    for short in ("f32", "i32", "bool", "bf16"):
-        case(f"sort {short}", f"{short}[3,4]", lambda x: sort(x)[0], lambda x: lax.sort(x, 0))
-    case("sort by two keys", "f32[3] i32[3] u8[3]", lambda *xs: sort(*xs, keys=2), lambda *xs: lax.sort(xs, 0, num_keys=2))
-    case("sort then more", "f32[3]", lambda x: op.add(sort(x)[0], sort(op.negate(x))[0]), lambda x: lax.sort(x) + lax.sort(-x))
+
+def dims(offset: tuple[int, ...], collapsed: tuple[int, ...], starts: tuple[int, ...], **more: Any) -> dict[str, Any]:
+    return {"offset_dims": offset, "collapsed_slice_dims": collapsed, "start_index_map": starts, **more}
+
+
+BATCHING = {"operand_batching_dims": (0,), "start_indices_batching_dims": (0,)}
+GATHER = {
+    "rows": ("f32[3,4] i32[5,1]", dims((1,), (0,), (0,)), (1, 4)),
+    "one row": ("f32[3,4] i32[1,1]", dims((1,), (0,), (0,)), (1, 4)),
+    "elements": ("i8[3,4] i32[5,6,2]", dims((), (0, 1), (0, 1)), (1, 1)),
+    "one": ("u8[3,4] i32[2]", dims((0,), (1,), (0, 1)), (2, 1)),
+    "batches": ("f32[3,4] i32[3,1]", dims((), (1,), (1,), **BATCHING), (1, 1)),
+}
+for name, (types, numbers, sizes) in GATHER.items():
+    for mode in ("clip", "fill", "promise_in_bounds"):
+        case(
+            f"gather {name} {mode}", types,
+            lambda x, i, d=numbers, s=sizes, m=mode: gather(x, i, **d, slice_sizes=s, mode=m),
+            lambda x, i, d=numbers, s=sizes, m=mode: lax.gather(x, i, lax.GatherDimensionNumbers(**d), s, mode=m),
+        )  # fmt: skip
+
+
+def sort(*xs: Any, keys: int = 1) -> Any:
+    return op.sort(*xs, dimension=0, is_stable=True, num_keys=keys)
+
+
+for short in ("f32", "i32", "bool", "bf16"):
+    case(f"sort {short}", f"{short}[3,4]", lambda x: sort(x)[0], lambda x: lax.sort(x, 0))
+case("sort by two keys", "f32[3] i32[3] u8[3]", lambda *xs: sort(*xs, keys=2), lambda *xs: lax.sort(xs, 0, num_keys=2))
+case(
+    "sort then more",
+    "f32[3]",
+    lambda x: op.add(sort(x)[0], sort(op.negate(x))[0]),
+    lambda x: lax.sort(x) + lax.sort(-x),
+)
 for name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"):
-    if name in registry:
-        for reverse in (False, True):
-            for types, axis in (("f32[3,4]", 1), ("f32[5]", 0)):
-                case(f"{name} {types} {reverse}", types,
-                     lambda x, n=name, a=axis, r=reverse: registry[n](x, axis=a, reverse=r),
-                     lambda x, n=name, a=axis, r=reverse: getattr(lax, n)(x, a, r))  # fmt: skip
+    for reverse in (False, True):
+        for types, axis in (("f32[3,4]", 1), ("f32[5]", 0)):
+            case(f"{name} {types} {reverse}", types,
+                 lambda x, n=name, a=axis, r=reverse: registry[n](x, axis=a, reverse=r),
+                 lambda x, n=name, a=axis, r=reverse: getattr(lax, n)(x, a, r))  # fmt: skip
 
+case("integer_pow", "f32[3]", lambda x: op.integer_pow(x, y=5), lambda x: lax.integer_pow(x, 5))
+case("integer_pow negative", "f32[3]", lambda x: op.integer_pow(x, y=-2), lambda x: lax.integer_pow(x, -2))
+case("exp2", "f32[3]", op.exp2, lax.exp2)
+
+
+def summed_squares(x: Any, axes: tuple[int, ...]) -> Any:
+    body = celadon.vocabulary.window.combiner(lambda a, b: op.add(a, op.multiply(b, b)), F32)
+    return op.reduce(x, number(2.0), axes=axes, body=body)[0]
+
+
+case("reduce by a body", "f32[3,4]", lambda x: summed_squares(x, (0,)),
+     lambda x: lax.reduce(x, f32(2), lambda a, b: a + b * b, (0,)))  # fmt: skip
+case("reduce by a sum", "f32[3,4]",
+     lambda x: op.reduce(x, number(2.0), axes=(0,), body=celadon.vocabulary.window.combiner(op.add, F32))[0],
+     lambda x: lax.reduce(x, f32(2), lax.add, (0,)))  # fmt: skip
 SMALL = np.arange(6, dtype=np.float32).reshape(2, 3) / 3
 SPLAT = np.full((2, 3), -np.inf, np.float32)
 case("captured array", "f32[2,3]", lambda x: op.add(x, SMALL), lambda x: x + SMALL)
@@ -253,3 +283,11 @@ def test_text_is_what_jax_prints(name: str) -> None:
     found = [type_of(text) for text in types.split()]
     with celadon.types.x64(True):
         assert our_text(ours, found) == their_text(theirs, found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mlir_reads_the_text_and_prints_it_again(name: str) -> None:
+    types, ours, _ = CASES[name]
+    with celadon.types.x64(True):
+        text = our_text(ours, [type_of(text) for text in types.split()])
+    assert parse(text) == text

@@ -80,10 +80,15 @@ def scalar_constant(data: bytes, dtype: DType) -> str:
 
 def array_constant(array: NDArray, full: bool) -> str:
     """The constant op of an array; a large one is elided unless `full`, but never one whose elements are all equal."""
-    return f"stablehlo.constant {_dense(array, full)} : {type_text(ArrayType(array.shape, array.dtype))}"
+    return f"stablehlo.constant {dense(array, full)} : {type_text(ArrayType(array.shape, array.dtype))}"
 
 
-def _dense(array: NDArray, full: bool) -> str:
+def dense(array: NDArray, full: bool) -> str:
+    """The elements of an array as an attribute.
+
+    >>> dense(np.array([[1, 2], [3, 4]]), True), dense(np.zeros((2, 2), bool), True)
+    ('dense<[[1, 2], [3, 4]]>', 'dense<false>')
+    """
     if array.size == 0:
         return "dense<>"
     raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, -1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from celadon.compiler.constants import signature, type_text
+from celadon.compiler.constants import integers, signature, type_text
 from celadon.compiler.scope import Scope
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, bfloat16, bool_, kind
@@ -29,6 +29,13 @@ def filled(scope: Scope, value: Any, type: ArrayType) -> str:
     """Write a constant of any shape, all elements equal."""
     name = scope.constant(value, type)
     return scope.broadcast(name, ArrayType((), type.dtype), type) if type.ndim else name
+
+
+def spread(scope: Scope, name: str, before: ArrayType, after: ArrayType, dims: Iterable[int]) -> str:
+    """Write a broadcast, unless the shape stays the same."""
+    if before.shape == after.shape:
+        return name
+    return scope.value(f"stablehlo.broadcast_in_dim {name}, dims = {integers(dims)} : {signature([before], [after])}")
 
 
 def comparison(direction: str, x: str, y: str, type: ArrayType, total: bool = False) -> str:

@@ -10,13 +10,13 @@ from typing import cast
 from celadon.compiler.constants import results_text, signature, type_text, types_text
 from celadon.compiler.phrases import function_type
 from celadon.compiler.scope import Lines, Scope
-from celadon.compiler.text_regions import PRIVATE
+from celadon.compiler.text_macros import PRIVATE, private_program
 from celadon.compiler.text_rules import RULES, Rule
 from celadon.op import Op
 from celadon.program import Equation, Module, Program
 from celadon.types import ArrayType
 
-MACROS = frozenset({"conj", "logistic"}) | PRIVATE.keys()
+MACROS = frozenset({"filled_gather", *PRIVATE})
 """Macro ops that have a text of their own: `lower` need not expand them."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
@@ -62,9 +62,6 @@ def _has_text(op: Op) -> bool:
     return op.text is not None or op.name in RULES or op.name in PRIVATE or op.name == "call"
 
 
-Called = Program | Equation  # a private function's body: a program, or an equation whose op is one (PRIVATE)
-
-
 class _Writer:
     """The symbols of a module, and how its functions and equations are written."""
 
@@ -73,26 +70,26 @@ class _Writer:
         self.taken = {"main"}
         self.conflicts = 0
         self.names: dict[object, str] = {}
-        self.functions: list[tuple[str, Called]] = []
+        self.functions: list[tuple[str, Program]] = []
 
     def declare(self, program: Program) -> None:
         """Name all private functions, in the order in which they are met first."""
         for equation in program.equations:
-            if equation.op.kind == "elementwise" and equation.op.name not in PRIVATE:
-                continue
-            if equation.op.name == "call" or equation.op.name in PRIVATE:
-                self._declare(_key(equation), _called(equation))
-            else:
+            name = equation.op.name
+            if name == "call" or name in PRIVATE:
+                self._declare(equation)
+            elif equation.op.kind != "elementwise":
                 for body in _bodies(equation):
                     self.declare(body)
 
-    def _declare(self, key: object, called: Called) -> None:
+    def _declare(self, equation: Equation) -> None:
+        key = _key(equation)
         if key in self.names:
             return
-        self.names[key] = symbol = self._unique(called.name if isinstance(called, Program) else called.op.name)
+        called = key if isinstance(key, Program) else private_program(equation)
+        self.names[key] = symbol = self._unique(called.name)
         self.functions.append((symbol, called))
-        if isinstance(called, Program):
-            self.declare(called)
+        self.declare(called)
 
     def _unique(self, base: str) -> str:
         name = base
@@ -108,7 +105,7 @@ class _Writer:
     def main(self, module: Module) -> Lines:
         program = module.program
         scope = Scope(self)
-        arguments = _arguments(scope, [var.type for var in program.inputs])
+        arguments = [scope.argument() for _ in program.inputs]
         scope.names.update(zip(program.inputs, arguments, strict=True))
         outputs = scope.body(program)
         types = [x.type for x in program.outputs]
@@ -118,17 +115,14 @@ class _Writer:
         arrow = f" -> ({', '.join(results)})" if results else ""
         return _framed(f"public @main({', '.join(shown)}){arrow}", scope, outputs, types)
 
-    def private(self, symbol: str, called: Called) -> Lines:
+    def private(self, symbol: str, program: Program) -> Lines:
         scope = Scope(self)
-        inputs = [x.type for x in called.inputs]
-        outputs = [x.type for x in called.outputs]
-        arguments = _arguments(scope, inputs)
-        if isinstance(called, Program):
-            scope.names.update(zip(called.inputs, arguments, strict=True))
-            returned = scope.body(called)
-        else:
-            returned = PRIVATE[called.op.name](scope, called, list(arguments))
-        shown = ", ".join([f"{name}: {type_text(t)}" for name, t in zip(arguments, inputs, strict=True)])
+        arguments = [scope.argument() for _ in program.inputs]
+        scope.names.update(zip(program.inputs, arguments, strict=True))
+        returned = scope.body(program)
+        outputs = [x.type for x in program.outputs]
+        typed = zip(arguments, program.inputs, strict=True)
+        shown = ", ".join([f"{name}: {type_text(var.type)}" for name, var in typed])
         arrow = f" -> {results_text(outputs)}" if outputs else ""
         return _framed(f"private @{symbol}({shown}){arrow}", scope, returned, outputs)
 
@@ -166,10 +160,6 @@ def _call(scope: Scope, equation: Equation, operands: list[str]) -> None:
     scope.bind(equation.outputs, f"{word} {symbol}({', '.join(operands)}) : {function_type(equation)}")
 
 
-def _arguments(scope: Scope, types: Sequence[ArrayType]) -> list[str]:
-    return [scope.argument() for _ in types]
-
-
 def _framed(head: str, scope: Scope, outputs: Sequence[str], types: Sequence[ArrayType]) -> Lines:
     returned = f"return {', '.join(outputs)} : {types_text(types)}" if outputs else "return"
     return [f"  func.func {head} {{", *scope.finished(), f"    {returned}", "  }"]
@@ -190,10 +180,6 @@ def _key(equation: Equation) -> object:
         return equation.params["program"]
     types = tuple(x.type.strong() for x in equation.inputs)
     return equation.op.name, types, tuple(equation.params.items())
-
-
-def _called(equation: Equation) -> Called:
-    return equation.params["program"] if equation.op.name == "call" else equation
 
 
 def _bodies(equation: Equation) -> Iterator[Program]:

@@ -1,54 +1,18 @@
-"""How ops with regions print: sort, and the macro ops that are private functions around a reduction or a window."""
+"""How ops with regions print: sort, and reductions and windows with a body of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from celadon.compiler.constants import integers, signature, type_text, types_text
-from celadon.compiler.phrases import TRUTH, comparison, function_type, identity, long_array, plain, real_part, selection
+from celadon.compiler.constants import dense, integers, type_text, types_text
+from celadon.compiler.phrases import TRUTH, comparison, function_type, long_array, plain, real_part, selection
 from celadon.compiler.scope import Lines, Scope
-from celadon.program import Equation
+from celadon.program import Equation, Program
 from celadon.types import ArrayType, kind
 
-PrivateRule = Callable[[Scope, Equation, list[str]], list[str]]
-"""Writes the body of a private function and names its results."""
-
-
-def _extremum(direction: str, op: str) -> PrivateRule:
-    """argmax and argmin: the pair of value and index is reduced; NaN wins, then the smaller index."""
-
-    def rule(scope: Scope, equation: Equation, operands: list[str]) -> list[str]:
-        x, out = equation.inputs[0].type, equation.outputs[0].type
-        (axis,) = equation.params["axes"]
-        indices = ArrayType(x.shape, out.dtype)
-        count = scope.value(f"stablehlo.iota dim = {axis} : {type_text(indices)}")
-        value, index = ArrayType((), x.dtype), ArrayType((), out.dtype)
-        starts = scope.constant(identity(op, x.dtype), value), scope.constant(0, index)
-        pairs = f"({operands[0]} init: {starts[0]}), ({count} init: {starts[1]})"
-        types = signature([x, indices, value, index], [ArrayType(out.shape, x.dtype), out])
-        name = scope.number()
-        head = f"{scope.pad}{name}:2 = stablehlo.reduce{pairs} across dimensions = [{axis}] : {types}"
-        scope.later(lambda: [head, *_extremum_body(scope.region(), direction, value, index)])
-        return [f"{name}#1"]
-
-    return rule
-
-
-def _extremum_body(scope: Scope, direction: str, value: ArrayType, index: ArrayType) -> Lines:
-    x, i, y, j = (scope.argument() for _ in range(4))
-    v, k = type_text(value), type_text(index)
-    wins = scope.value(comparison(direction, x, y, value))
-    nan = scope.value(comparison("NE", x, x, value))
-    first = plain(scope, "or", TRUTH, wins, nan)
-    ties = scope.value(comparison("EQ", x, y, value))
-    earlier = scope.value(comparison("LT", i, j, index))
-    keeps = plain(scope, "or", TRUTH, first, plain(scope, "and", TRUTH, ties, earlier))
-    results = [scope.value(selection(first, x, y, value)), scope.value(selection(keeps, i, j, index))]
-    outer = scope.pad[2:]
-    head = f"{outer} reducer({x}: {v}, {y}: {v}) ({i}: {k}, {j}: {k})  {{"
-    return [head, *scope.finished(), _returned(scope, results, [value, index]), f"{outer}}}"]
+_COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
 def _returned(scope: Scope, names: Sequence[str], types: Sequence[ArrayType]) -> str:
@@ -60,59 +24,67 @@ def _block(scope: Scope, arguments: Sequence[str], types: Sequence[ArrayType]) -
     return f"{scope.pad[2:]}^bb0({shown}):"
 
 
-def _cumulative(op: str, broadcast: bool) -> PrivateRule:
-    """A cumulative op: a window as long as the axis, padded so that it ends (reversed: begins) at each element."""
-
-    def rule(scope: Scope, equation: Equation, operands: list[str]) -> list[str]:
-        x = equation.inputs[0].type
-        element = ArrayType((), x.dtype)
-        start = scope.constant(identity("maximum" if op == "logaddexp" else op, x.dtype), element)
-        if broadcast:
-            start = scope.broadcast(start, element, element)
-        name = scope.number()
-        head = f'{scope.pad}{name} = "stablehlo.reduce_window"({operands[0]}, {start}) <{{{_window(equation)}}}> ({{'
-        types = signature([x, element], [x])
-        scope.later(lambda: [head, *_combined(scope.region(), op, element), f"{scope.pad}}}) : {types}"])
-        return [name]
-
-    return rule
+def _body(scope: Scope, program: Program, arguments: Sequence[str]) -> Lines:
+    """The lines of a program in its region, whose arguments have these names."""
+    scope.names.update(zip(program.inputs, arguments, strict=True))
+    names = scope.body(program)
+    return [*scope.finished(), _returned(scope, names, [x.type for x in program.outputs])]
 
 
-def _window(equation: Equation) -> str:
-    rank, axis = equation.inputs[0].type.ndim, int(equation.params["axis"])
-    length = equation.inputs[0].type.shape[axis]
-    ones = ["1"] * rank
-    window = [str(length) if i == axis else "1" for i in range(rank)]
-    low, high = (0, length - 1) if equation.params.get("reverse") else (length - 1, 0)
-    pads = ", ".join(integers((low, high) if i == axis else (0, 0)) for i in range(rank))
-    padding = f"dense<[{pads}]>"
-    if rank == 1 and low == high:
-        padding = f"dense<{low}>"
+def reduce(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    """A reduction; a body of one commutative op is named in the line itself."""
+    count = len(operands) // 2
+    body: Program = equation.params["body"]
+    pairs = ", ".join(f"({x} init: {start})" for x, start in zip(operands[:count], operands[count:], strict=True))
+    applied = _applied(body)
+    applies = f" applies stablehlo.{applied}" if applied else ""
+    across = f"across dimensions = {integers(equation.params['axes'])} : {function_type(equation)}"
+    text = f"stablehlo.reduce{pairs}{applies} {across}"
+    if applied:
+        scope.bind(equation.outputs, text)
+        return
+    head = f"{scope.pad}{scope.bind(equation.outputs)}{text}"
+    scope.later(lambda: [head, *_reducer(scope.region(), body, count)])
+
+
+def _applied(body: Program) -> str:
+    if len(body.equations) != 1:
+        return ""
+    (equation,) = body.equations
+    whole = list(equation.inputs) == list(body.inputs) and list(body.outputs) == list(equation.outputs)
+    return equation.op.name if whole and equation.op.name in _COMMUTATIVE else ""
+
+
+def _reducer(scope: Scope, body: Program, count: int) -> Lines:
+    arguments = [scope.argument() for _ in body.inputs]
+    typed = [f"{name}: {type_text(var.type)}" for name, var in zip(arguments, body.inputs, strict=True)]
+    pairs = " ".join(f"({x}, {y})" for x, y in zip(typed[:count], typed[count:], strict=True))
+    outer = scope.pad[2:]
+    return [f"{outer} reducer{pairs}  {{", *_body(scope, body, arguments), f"{outer}}}"]
+
+
+def reduce_window(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    """A reduction of windows."""
+    params = equation.params
+    padding = np.array(params["padding"], np.int64).reshape(-1, 2)
     fields = {
-        "base_dilations": long_array(ones),
-        "padding": f"{padding} : tensor<{rank}x2xi64>",
-        "window_dilations": long_array(ones),
-        "window_dimensions": long_array(window),
-        "window_strides": long_array(ones),
+        "base_dilations": long_array(params["base_dilations"]),
+        "padding": f"{dense(padding, True)} : tensor<{len(padding)}x2xi64>",
+        "window_dilations": long_array(params["window_dilations"]),
+        "window_dimensions": long_array(params["window_dimensions"]),
+        "window_strides": long_array(params["window_strides"]),
     }
-    return ", ".join(f"{key} = {value}" for key, value in fields.items())
+    shown = ", ".join(f"{key} = {value}" for key, value in fields.items())
+    head = (
+        f'{scope.pad}{scope.bind(equation.outputs)}"stablehlo.reduce_window"({", ".join(operands)}) <{{{shown}}}> ({{'
+    )
+    tail = f"{scope.pad}}}) : {function_type(equation)}"
+    scope.later(lambda: [head, *_combined(scope.region(), params["body"]), tail])
 
 
-def _combined(scope: Scope, op: str, element: ArrayType) -> Lines:
-    x, y = scope.argument(), scope.argument()
-    head = _block(scope, (x, y), (element, element))
-    result = _log_of_sum(scope, x, y, element) if op == "logaddexp" else plain(scope, op, element, x, y)
-    return [head, *scope.finished(), _returned(scope, [result], [element])]
-
-
-def _log_of_sum(scope: Scope, x: str, y: str, type: ArrayType) -> str:
-    larger = plain(scope, "maximum", type, x, y)
-    delta = plain(scope, "subtract", type, x, y)
-    nan = scope.value(comparison("NE", delta, delta, type))
-    total = plain(scope, "add", type, x, y)
-    power = plain(scope, "exponential", type, plain(scope, "negate", type, plain(scope, "abs", type, delta)))
-    sum = plain(scope, "add", type, larger, plain(scope, "log_plus_one", type, power))
-    return scope.value(selection(nan, total, sum, type))
+def _combined(scope: Scope, body: Program) -> Lines:
+    arguments = [scope.argument() for _ in body.inputs]
+    return [_block(scope, arguments, [var.type for var in body.inputs]), *_body(scope, body, arguments)]
 
 
 def sort(scope: Scope, equation: Equation, operands: list[str]) -> None:
@@ -167,15 +139,3 @@ def _canonical(scope: Scope, x: str, type: ArrayType) -> str:
     result = scope.value(selection(zero, scope.constant(0, type), x, type))
     nan = scope.value(comparison("NE", x, x, type))
     return scope.value(selection(nan, scope.constant(np.nan, type), result, type))
-
-
-PRIVATE: dict[str, PrivateRule] = {
-    "argmax": _extremum("GT", "maximum"),
-    "argmin": _extremum("LT", "minimum"),
-    "cumsum": _cumulative("add", True),
-    "cumprod": _cumulative("multiply", False),
-    "cummax": _cumulative("maximum", True),
-    "cummin": _cumulative("minimum", True),
-    "cumlogsumexp": _cumulative("logaddexp", False),
-}
-"""Macro ops that are printed as a call of a private function."""

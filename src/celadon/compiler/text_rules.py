@@ -19,11 +19,13 @@ from celadon.compiler.phrases import (
     plain,
     real_part,
     selection,
-)  # fmt: skip
+    spread,
+)
 from celadon.compiler.scope import Scope
-from celadon.compiler.text_regions import sort
+from celadon.compiler.text_regions import reduce, reduce_window, sort
 from celadon.program import Equation
 from celadon.types import ArrayType, bool_, kind
+from celadon.vocabulary.index import default_fill
 
 Rule = Callable[[Scope, Equation, list[str]], str | None]
 """Returns the text of an op with one result, after writing what it needs; None if it has bound its results itself."""
@@ -58,24 +60,11 @@ def _convert(scope: Scope, equation: Equation, operands: list[str]) -> str:
     if kind(type.dtype) == "c" and kind(out.dtype) != "c":
         type, name = real_part(scope, name, type)
     if kind(out.dtype) == "b" and kind(type.dtype) != "b":
-        name = scope.value(comparison("NE", name, filled(scope, 0, type), type))
+        zero = scope.broadcast(scope.constant(0, type), ArrayType((), type.dtype), type)
+        name = scope.value(comparison("NE", name, zero, type))
         type = out
     same = type.dtype == out.dtype
     return f"stablehlo.convert {name} : {type_text(out) if same else signature([type], [out])}"
-
-
-def _conj(scope: Scope, equation: Equation, operands: list[str]) -> str:
-    type = equation.inputs[0].type
-    half, re = real_part(scope, operands[0], type)
-    im = plain(scope, "negate", half, real_part(scope, operands[0], type, "imag")[1])
-    return f"stablehlo.complex {re}, {im} : {type_text(type)}"
-
-
-def _logistic(scope: Scope, equation: Equation, operands: list[str]) -> str:
-    type = equation.inputs[0].type
-    power = plain(scope, "exponential", type, plain(scope, "negate", type, operands[0]))
-    divisor = plain(scope, "add", type, filled(scope, 1, type), power)
-    return f"stablehlo.divide {filled(scope, 1, type)}, {divisor} : {type_text(type)}"
 
 
 def _first_by_parts(direction: str, op: str) -> Rule:
@@ -186,25 +175,19 @@ def _dynamic_slice(scope: Scope, equation: Equation, operands: list[str]) -> str
     return f"stablehlo.dynamic_slice {', '.join(operands)}, sizes = {sizes} : {function_type(equation)}"
 
 
-def _gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
-    if str(equation.params.get("mode", "clip")) != "fill":
-        return _plain_gather(equation, operands)
+def _filled_gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
     valid = _in_bounds(scope, equation, operands[1])
     out = equation.outputs[0].type
-    gathered = scope.value(_plain_gather(equation, operands))
+    gathered = scope.value(_gather(scope, equation, operands))
     mask = ArrayType(equation.inputs[1].type.shape[:-1], bool_)
-    dims = integers(i for i in range(out.ndim) if i not in equation.params["offset_dims"])
-    types = signature([mask], [ArrayType(out.shape, bool_)])
-    valid = scope.value(f"stablehlo.broadcast_in_dim {valid}, dims = {dims} : {types}")
+    dims = [i for i in range(out.ndim) if i not in equation.params["offset_dims"]]
+    valid = spread(scope, valid, mask, ArrayType(out.shape, bool_), dims)
     return selection(valid, gathered, filled(scope, _fill_value(equation), out), out)
 
 
 def _fill_value(equation: Equation) -> Any:
     value = equation.params.get("fill_value")
-    if value is not None:
-        return value
-    dtype = equation.outputs[0].type.dtype
-    return np.nan if kind(dtype) in "fc" else identity("minimum" if kind(dtype) in "ub" else "maximum", dtype)
+    return default_fill(equation.outputs[0].type.dtype) if value is None else value
 
 
 def _in_bounds(scope: Scope, equation: Equation, indices: str) -> str:
@@ -216,9 +199,8 @@ def _in_bounds(scope: Scope, equation: Equation, indices: str) -> str:
     above = scope.value(comparison("GE", indices, filled(scope, 0, type), type))
     ones = ArrayType((1,) * (type.ndim - 1) + bounds.shape, type.dtype)
     row = ArrayType(bounds.shape, type.dtype)
-    last = scope.value(f"stablehlo.broadcast_in_dim {last}, dims = [{type.ndim - 1}] : {signature([row], [ones])}")
-    every = integers(range(type.ndim))
-    last = scope.value(f"stablehlo.broadcast_in_dim {last}, dims = {every} : {signature([ones], [type])}")
+    last = spread(scope, last, row, ones, [type.ndim - 1])
+    last = spread(scope, last, ones, type, range(type.ndim))
     truths = ArrayType(type.shape, bool_)
     both = plain(scope, "and", truths, above, scope.value(comparison("LE", indices, last, type)))
     start = scope.constant(True, TRUTH)
@@ -230,14 +212,19 @@ def _in_bounds(scope: Scope, equation: Equation, indices: str) -> str:
 
 
 _GATHER_DIMS = (
-    "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map",
-)  # fmt: skip
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+)
 
 
-def _plain_gather(equation: Equation, operands: list[str]) -> str:
+def _gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
     params = equation.params
     shown = [f"{name} = {integers(params[name])}" for name in _GATHER_DIMS if params.get(name)]
-    shown.append(f"index_vector_dim = {equation.inputs[1].type.ndim - 1}")
+    vector = equation.inputs[1].type.ndim - 1
+    shown += [f"index_vector_dim = {vector}"] if vector else []
     fields = (
         f"dimension_numbers = #stablehlo.gather<{', '.join(shown)}>, indices_are_sorted = "
         f"{'true' if params.get('indices_are_sorted') else 'false'}, slice_sizes = {long_array(params['slice_sizes'])}"
@@ -250,8 +237,6 @@ RULES: dict[str, Rule] = {
     "select": _select,
     "complex": _complex,
     "convert": _convert,
-    "conj": _conj,
-    "logistic": _logistic,
     "maximum": _first_by_parts("GT", "maximum"),
     "minimum": _first_by_parts("LT", "minimum"),
     "reduce_precision": _reduce_precision,
@@ -275,5 +260,8 @@ RULES: dict[str, Rule] = {
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _arranged("dynamic_update_slice"),
     "gather": _gather,
+    "filled_gather": _filled_gather,
     "sort": sort,
+    "reduce": reduce,
+    "reduce_window": reduce_window,
 }
