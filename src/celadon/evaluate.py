@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celadon import program, tracing
-from celadon.array import Array, from_host
+from celadon.array import Array, concrete, from_host
 from celadon.program import Equation, Literal, Program, Var
 from celadon.types import ArrayType
 
@@ -26,20 +26,20 @@ class Evaluate:
         self.programs: OrderedDict[object, Program] = OrderedDict()
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
-        values = [tracing.as_array(x) for x in operands]
+        values = [concrete(x) for x in operands]
         types = [x.type for x in values]
         if op.numpy is not None and op.exactly(types):
             return self._exact(op, values, op.result_type(*types, **params), params)
         results = program.run(self._one_op(op, tuple(types), params), values)
         return results if op.multiple else results[0]
 
-    def _exact(self, op: Op, values: Sequence[Array], type: ArrayType, params: dict[str, Any]) -> Array:
+    def _exact(self, op: Op, values: Sequence[Array], types: Any, params: dict[str, Any]) -> Any:
         with np.errstate(all="ignore"):
             assert op.numpy is not None
-            host = np.asarray(op.numpy(*[x.host for x in values], **params))
-        if host.dtype != type.dtype or host.shape != type.shape:
-            host = np.broadcast_to(host.astype(type.dtype, copy=False), type.shape)
-        return Array(type, host=host) if type.weak_type else from_host(host)
+            found = op.numpy(*[x.host for x in values], **params)
+        if op.multiple:
+            return [_array(t, x) for t, x in zip(types, found, strict=True)]
+        return _array(types, found)
 
     def _one_op(self, op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:
         key = (op.name, types, tuple(params.items()))
@@ -49,6 +49,13 @@ class Evaluate:
             if len(self.programs) > _KEPT:
                 self.programs.popitem(last=False)
         return found
+
+
+def _array(type: ArrayType, found: Any) -> Array:
+    host = np.asarray(found)
+    if host.dtype != type.dtype or host.shape != type.shape:
+        host = np.broadcast_to(host.astype(type.dtype, copy=False), type.shape)
+    return Array(type, host=host) if type.weak_type else from_host(host)
 
 
 def _program_of(op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:

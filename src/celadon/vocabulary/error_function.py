@@ -1,4 +1,4 @@
-"""erf, erfc, erf_inv and the scaled Bessel function i1e in float64: Chebyshev expansions of our own; special.py has the ops.
+"""erf, erfc, erf_inv and the Bessel function i1e in float64, by Chebyshev expansions of our own, for special.py.
 
 The coefficients are interpolations at 60 digits, made with mpmath.
 """

@@ -9,13 +9,11 @@ import numpy as np
 
 from celadon import errors
 from celadon.op import Axis, Op
-from celadon.program import Equation, literal
+from celadon.program import Equation
 from celadon.types import ArrayType, DType, Shape, kind
-from celadon.vocabulary.bitwise import and_
-from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.kinds import COMPLEX, HALF, INTEGER, checked_axes, one_per_axis, require, same_dtype
 from celadon.vocabulary.reduce import highest, lowest
-from celadon.vocabulary.shape import broadcast_in_dim, reshape, slice_, unite_first
+from celadon.vocabulary.shape import unite_first
 
 Array = Any
 Axes = tuple[int, ...]
@@ -108,7 +106,21 @@ def _require_gather(holds: bool, rule: str) -> None:
         raise errors.GatherMismatch(rule=rule)
 
 
-def _gather(
+def _gather(x: Array, indices: Array, *, mode: str = "clip", fill_value: Any = None, **params: Any) -> Array:
+    """Starts are moved inside; under "fill", slices that were not inside are the fill value."""
+    found = _gathered(x, indices, **params)
+    if mode != "fill":
+        return found
+    inside = np.ones(indices.shape[:-1], bool)
+    for k, axis in enumerate(params["start_index_map"]):
+        start = indices[..., k]
+        inside &= (start >= 0) & (start <= x.shape[axis] - params["slice_sizes"][axis])
+    mask = inside.reshape([1 if j in params["offset_dims"] else n for j, n in enumerate(found.shape)])
+    value = default_fill(x.dtype) if fill_value is None else fill_value
+    return np.where(mask, found, np.asarray(value).astype(x.dtype))
+
+
+def _gathered(
     x: Array,
     indices: Array,
     *,
@@ -118,8 +130,6 @@ def _gather(
     operand_batching_dims: Axes = (),
     start_indices_batching_dims: Axes = (),
     slice_sizes: Shape,
-    mode: str = "clip",
-    fill_value: Any = None,
 ) -> Array:
     batch = indices.shape[:-1]
     dropped = collapsed_slice_dims + operand_batching_dims
@@ -168,60 +178,6 @@ def default_fill(dtype: DType) -> Any:
     return lowest(dtype) if letter == "i" else highest(dtype)
 
 
-def _filled_gather(x: Array, indices: Array, *, fill_value: Any = None, **params: Any) -> Array:
-    sizes, axes = params["slice_sizes"], params["start_index_map"]
-    inside = np.ones(indices.shape[:-1], bool)
-    for k, axis in enumerate(axes):
-        inside &= (indices[..., k] >= 0) & (indices[..., k] <= x.shape[axis] - sizes[axis])
-    found = _gather(x, indices, **params)
-    batch = [j for j in range(found.ndim) if j not in params["offset_dims"]]
-    mask = inside.reshape([found.shape[j] if j in batch else 1 for j in range(found.ndim)])
-    value = default_fill(x.dtype) if fill_value is None else fill_value
-    return np.where(mask, found, np.asarray(value).astype(x.dtype))
-
-
-def _filled_expand(x: Any, indices: Any, *, fill_value: Any = None, **params: Any) -> Any:
-    """A gather that moves starts inside, and a select where every start was inside."""
-    found = clipped_gather(x, indices, **params)
-    dtype, offset_dims = x.type.dtype, params["offset_dims"]
-    value = literal(default_fill(dtype) if fill_value is None else fill_value, dtype)
-    inside = None
-    for k, axis in enumerate(params["start_index_map"]):
-        last = x.type.shape[axis] - params["slice_sizes"][axis]
-        one = _component_inside(indices, k, last)
-        inside = one if inside is None else and_(inside, one)
-    if inside is None:
-        return found
-    batch = tuple([j for j in range(found.type.ndim) if j not in offset_dims])
-    mask = broadcast_in_dim(inside, shape=found.type.shape, broadcast_dimensions=batch)
-    return select(mask, found, value)
-
-
-def _component_inside(indices: Any, k: int, last: int) -> Any:
-    shape, dtype = indices.type.shape, indices.type.dtype
-    ones = (1,) * len(shape)
-    start, limit = (0,) * (len(shape) - 1) + (k,), (*shape[:-1], k + 1)
-    component = reshape(slice_(indices, start_indices=start, limit_indices=limit, strides=ones), shape=shape[:-1])
-    low = compare(component, literal(0, dtype), direction="GE")
-    return and_(low, compare(component, literal(min(last, int(np.iinfo(dtype).max)), dtype), direction="LE"))
-
-
-def gather(x: Any, indices: Any, *, mode: str = "clip", fill_value: Any = None, **params: Any) -> Any:
-    """Slices of x at the places that the last axis of the indices names, as StableHLO's gather.
-
-    Args:
-        x: the operand.
-        indices: integers; the last axis holds one start for each axis in `start_index_map`.
-        mode: "clip" and "promise_in_bounds" move a start that reaches outside in; "fill" gives `fill_value` there.
-        fill_value: a scalar; without one NaN, the smallest signed, the largest unsigned integer, or True.
-        params: offset_dims, collapsed_slice_dims, start_index_map, slice_sizes, and, where operand and indices share
-            axes, operand_batching_dims and start_indices_batching_dims.
-    """
-    if mode == "fill":
-        return filled_gather(x, indices, fill_value=fill_value, **params)
-    return clipped_gather(x, indices, mode=mode, **params)
-
-
 def _sort_type(*xs: ArrayType, dimension: int, is_stable: bool = True, num_keys: int = 1) -> list[ArrayType]:
     """C1 to C4; the first `num_keys` operands decide the order."""
     if not 1 <= num_keys <= len(xs):
@@ -256,11 +212,5 @@ dynamic_slice = Op(
 dynamic_update_slice = Op(
     "dynamic_update_slice", _update_type, _dynamic_update_slice, unite=unite_first, exact=True, kind="index"
 )
-clipped_gather = Op(
-    "gather", _gather_type, _gather, unite=_unite_gather, numbers=("slice_sizes",), exact=True, kind="index"
-)
-filled_gather = Op(
-    "filled_gather", _gather_type, _filled_gather, expand=_filled_expand, unite=_unite_gather, numbers=("slice_sizes",),
-    exact=True, kind="index",
-)  # fmt: skip
+gather = Op("gather", _gather_type, _gather, unite=_unite_gather, numbers=("slice_sizes",), exact=True, kind="index")
 sort = Op("sort", _sort_type, _sort, multiple=True, unite=_unite_sorted, exact=True, kind="sort")

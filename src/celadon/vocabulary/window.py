@@ -38,9 +38,10 @@ def combiner(op: Callable[[Any, Any], Any], dtype: DType) -> Program:
 
 def log_of_sum(x: Any, y: Any) -> Any:
     """log(exp(x) + exp(y)), stable; a NaN difference (of infinities or NaN) gives the sum."""
-    difference = subtract(x, y)
-    stable = add(maximum(x, y), log_plus_one(exponential(negate(abs_(difference)))))
-    return select(compare(difference, difference, direction="NE"), add(x, y), stable)
+    larger, difference = maximum(x, y), subtract(x, y)
+    undefined, total = compare(difference, difference, direction="NE"), add(x, y)
+    stable = add(larger, log_plus_one(exponential(negate(abs_(difference)))))
+    return select(undefined, total, stable)
 
 
 def _halves(operands: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
