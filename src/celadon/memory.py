@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from celadon import errors
+from celadon.locks import process_lock
 
 ALIGNMENT = 64
 _SMALL_UNITS = 1024
@@ -230,6 +230,6 @@ def _large_kept() -> int:
 
 _shelves: dict[int, list[Region]] = {_rounded(units): [] for units in range(1, _SMALL_UNITS + 1)}
 _small = [_shelves[_rounded(max(units, 1))] for units in range(_SMALL_UNITS + 1)]
-_opening = threading.Lock()
+_opening = process_lock()
 _limit = _default_limit()
 _returned = 0

@@ -1,4 +1,4 @@
-"""Names of BLAS and LAPACK routines come in, their addresses in OpenBLAS go out, for the tables of kernels that call them."""
+"""Names of BLAS and LAPACK routines come in, their addresses in OpenBLAS go out, for the tables of kernels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import functools
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 from celadon import errors
@@ -16,7 +17,7 @@ _PREFIX = "scipy_"
 
 @functools.cache
 def address(name: str) -> int:
-    """Where a routine is; OpenBLAS is loaded at the first call and set to one thread, since our own team splits the work.
+    """Where a routine is; OpenBLAS is loaded at the first call and set to one thread, as our own team splits the work.
 
     Args:
         name: as in the C or Fortran interface, without OpenBLAS' own prefix: "cblas_sgemm", "dgetrf_".
@@ -39,7 +40,7 @@ def address(name: str) -> int:
 @functools.cache
 def _library() -> ctypes.CDLL:
     path = _path()
-    if hasattr(os, "add_dll_directory"):
+    if sys.platform == "win32":
         os.add_dll_directory(str(path.parent))
     library = ctypes.CDLL(str(path))
     getattr(library, _PREFIX + "openblas_set_num_threads")(1)

@@ -1,24 +1,24 @@
-"""The fixed native runtime: a plan's step list comes in as an address and a count, and is run; results are in its buffers.
+"""The fixed native runtime: address and length of a plan's step list come in, the steps are run; calling comes next.
 
-A step is four 64-bit words {function, table, extent, unit}: function(table, lo, hi) is called once over [0, extent), or in
-pieces of `unit` handed to the team where 0 < unit < extent. Loops and branches are steps too, whose functions are
+A step is four 64-bit words {function, table, extent, unit}: function(table, lo, hi) is called once over [0, extent), or
+in pieces of `unit` handed to the team where 0 < unit < extent. Loops and branches are steps too, whose functions are
 `repeat`, `while_loop` and `branch` and whose tables name other step lists.
 """
 
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
 from celadon import errors
 from celadon.cpu import link, llvm, store, threads
+from celadon.locks import process_lock
 
 _FUNCTIONS = ("run", "copy", "repeat", "while_loop", "branch")
 
-_lock = threading.Lock()
+_lock = process_lock()
 _runtime: Runtime | None = None
 
 
@@ -30,10 +30,10 @@ class Runtime:
     the second costs less and is for work of a few microseconds. The others are addresses of functions for steps:
 
     - `copy`: table {destination, source}, copies the bytes [lo, hi);
-    - `repeat`: table {steps, count, trips, counter}, where counter is the address of an i64 that holds the trip's number;
+    - `repeat`: table {steps, count, trips, counter}, where counter is the address of an i64 that holds the trip;
     - `while_loop`: table {test steps, count, flag, body steps, count}, where flag is the address of the test's bool;
-    - `branch`: table {index, branches, steps, count, steps, count, ...}, where index is the address of an i32; one out of
-      range takes the last branch.
+    - `branch`: table {index, branches, steps, count, steps, count, ...}, where index is the address of an i32; out of
+      range it takes the last branch.
     """
 
     release: Callable[[int, int], None]
@@ -51,6 +51,8 @@ def runtime() -> Runtime:
     True
     """
     global _runtime
+    if _runtime is not None:
+        return _runtime
     with _lock:
         if _runtime is None:
             _runtime = _start()

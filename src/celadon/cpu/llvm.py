@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
-import os
 import platform
 import sys
-import threading
 from collections.abc import Sequence
 from contextlib import closing
 from hashlib import sha256
@@ -16,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from celadon import errors
+from celadon.locks import process_lock
 
 _CPU_FACTS = ("vendor_id", "cpu family", "model", "model name", "flags", "CPU implementer", "CPU part", "Features")
 
-_lock = threading.Lock()
+_lock = process_lock()
 _library_numbers = itertools.count()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def compile_text(text: str) -> bytes:

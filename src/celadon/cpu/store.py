@@ -1,4 +1,4 @@
-"""Object code on disk: bytes under a key go in and come out again, or None where they can't be trusted; link maps them."""
+"""Object code on disk: bytes under a key go in and come out again, or None if they can't be trusted; link is next."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import os
 import stat
 import time
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,7 +20,7 @@ _SUFFIX = ".code"
 _FULL = 512 << 20
 _STALE_SECONDS = 3600
 _SOURCES = Path(__file__).resolve().parent
-_OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_OPENING = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 _chosen: Path | None = None
 _pruned: set[Path] = set()
@@ -81,7 +82,7 @@ def _path(key: str) -> Path:
 
 @functools.cache
 def _identity() -> str:
-    """Processor, LLVM and our own version; the latter by the compiler's source files, so that editing them counts too."""
+    """Processor, LLVM and our own version, the last by the compiler's source files, so that editing them counts too."""
     facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(_SOURCES.glob("*.py"))]
     return f"{llvm.host()}\n{facts}"
 
@@ -144,15 +145,23 @@ def _prune(where: Path) -> None:
     if where in _pruned:
         return
     _pruned.add(where)
-    found = [(entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in os.scandir(where)]
+    found = sorted(_entries(where))
     for written, _, path in found:
         if path.endswith(".draft") and written < time.time() - _STALE_SECONDS:
             _remove(path)
     excess = sum(size for _, size, _ in found) - _FULL // 2
-    for _, size, path in sorted(found) if excess > _FULL // 2 else ():
+    for _, size, path in found if excess > _FULL // 2 else ():
         if excess > 0 and path.endswith(_SUFFIX):
             _remove(path)
             excess -= size
+
+
+def _entries(where: Path) -> Iterator[tuple[float, int, str]]:
+    """When written, how large, where; another process may rename or remove some meanwhile."""
+    for entry in os.scandir(where):
+        with contextlib.suppress(FileNotFoundError):
+            status = entry.stat()
+            yield status.st_mtime, status.st_size, entry.path
 
 
 def _remove(path: str) -> None:

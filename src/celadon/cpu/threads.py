@@ -1,4 +1,4 @@
-"""The fork-join team: its LLVM IR goes into the driver's runtime; the state there, read here, says how many threads work."""
+"""The fork-join team: its LLVM IR goes out to the driver's runtime, whose state is set up here with who may work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _state: int | None = None
 
 
 def set_threads(count: int | None) -> None:
-    """How many threads a program may use, the caller's among them; None for as many as processors. Results do not change.
+    """How many threads a program may use, the caller's among them; None for one a processor. Results do not change.
 
     >>> set_threads(None)
     """
@@ -127,8 +127,9 @@ define internal void @parfor(ptr %f, ptr %t, i64 %n, i64 %unit) {
 }
 """
 
-# ticket: generation (32 bits), claims (16), next claim (16) in one word, so that a late worker can't take a number of one
-# round for one of the next. The leader drains too and waits for `done`, so no round needs any worker to be awake.
+# ticket: generation (32 bits), claims (16), next claim (16) in one word, so that a late worker can't take a claim of
+# one round for one of the next. The leader drains too, then waits for `done`: no round needs a worker to be awake.
+# Workers are born with signals blocked, so that Python's threads get them.
 _TEAM = """
 @team = dso_local global [$bytes x i8] zeroinitializer, align 64
 declare void @llvm.x86.sse2.pause()
@@ -169,8 +170,6 @@ out:
 
 define internal ptr @worker(ptr %unused) {
 entry:
-  %mask = load ptr, ptr $pthread_sigmask
-  %masked = call i32 %mask(i32 0, ptr $blocked, ptr null)
   %before = atomicrmw add ptr $numbers, i64 1 monotonic
   %number = add i64 %before, 1
   %sys = load ptr, ptr $syscall
@@ -207,7 +206,10 @@ define internal void @recruit(i64 %wanted) {
 entry:
   %have = load i64, ptr $started
   %create = load ptr, ptr $pthread_create
+  %mask = load ptr, ptr $pthread_sigmask
   %id = alloca i64
+  %before = alloca [128 x i8]
+  %masked = call i32 %mask(i32 0, ptr $blocked, ptr %before)
   br label %loop
 loop:
   %i = phi i64 [%have, %entry], [%i1, %ok]
@@ -226,6 +228,7 @@ give_up:
   store atomic i64 %left, ptr $threads monotonic, align 8
   br label %out
 out:
+  %restored = call i32 %mask(i32 2, ptr %before, ptr null)
   ret void
 }
 
