@@ -9,11 +9,11 @@ import numpy as np
 
 from celadon import errors
 from celadon import vocabulary as ops
-from celadon.array import as_array, from_host
+from celadon.array import Array, as_array, from_host
 from celadon.numpy.dtypes import requested, strong, to_dtype
 from celadon.numpy.promotion import broadcasted, constant, converted, operand, shape_from
 from celadon.program import fixed, literal
-from celadon.tracing import Value, recording
+from celadon.tracing import Value, recording, type_of
 from celadon.types import ArrayType, DType, Shape, canonical, result_type, scalar_type
 
 _NUMBERS = (bool, int, float, complex)
@@ -116,10 +116,14 @@ def _survey(parts: Any, leaves: dict[object, ArrayType]) -> bool:
             if type(x) not in leaves:
                 leaves[type(x)] = scalar_type(type(x)(0))
         else:
-            found = operand(x)
-            leaves[found.type] = found.type
-            traced |= isinstance(found, Value) and recording() is not None and not hasattr(found, "host")
+            found = type_of(x)
+            leaves[found] = found
+            traced |= isinstance(x, Value) and not is_concrete(x)
     return traced
+
+
+def is_concrete(x: Any) -> bool:
+    return type(x) is Array
 
 
 def _hosts(parts: Any) -> Any:

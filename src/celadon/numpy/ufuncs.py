@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any
+from typing import Any, cast
 
 from celadon import errors
 from celadon.numpy.promotion import inexact, no_out, numeric, operand, same
@@ -49,10 +49,9 @@ def defined_in(module: str, *functions: Any) -> None:
 class ufunc:
     """An elementwise function with the methods reduce, accumulate and outer, as NumPy has them."""
 
-    __slots__ = ("__doc__", "__module__", "__name__", "__wrapped__", "_accumulate", "_function", "_reduce", "nin")
-
     def __init__(self, function: Function, nin: int, reduce: Function | None = None, accumulate: Function | None = None):
-        update_wrapper(self, function, updated=())
+        update_wrapper(cast(Any, self), function, updated=())
+        self.__name__: str = function.__name__
         self._function, self.nin = function, nin
         self._reduce, self._accumulate = reduce, accumulate
 
