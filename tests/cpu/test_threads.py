@@ -241,8 +241,8 @@ def test_workers_leave_signals_to_python():
         "            masks = [int(line.split()[1], 16) for line in lines if line.startswith('SigBlk')]\n"
         "        found.append(bool(masks[0] >> number - 1 & 1))\n"
         "    return sorted(found)\n"
-        "end = time.time() + 20\n"
-        "while any(blocked(signal.SIGSEGV)) and time.time() < end: time.sleep(0.01)  # a thread is born with all blocked\n"
+        "end = time.time() + 20  # a thread is born with all blocked\n"
+        "while any(blocked(signal.SIGSEGV)) and time.time() < end: time.sleep(0.01)\n"
         "print(blocked(signal.SIGINT), blocked(signal.SIGSEGV), signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
     )
     assert done.stdout == "[False, True] [False, False] set()\n", done.stderr
