@@ -233,14 +233,16 @@ def test_reductions_agree_with_jax(value: Any) -> None:
 def test_one_level_agrees_with_jax(value: Any) -> None:
     assert tree_util.is_tree_node(type(value)) == jax.tree_util.is_tree_node(type(value))
     assert tree_util.all_leaves([value]) == jax.tree_util.all_leaves([value])
-    if not jax.tree_util.is_tree_node(type(value)) or isinstance(value, Point):
+    if not jax.tree_util.is_tree_node(type(value)):
         return
-    for ours, theirs in (
-        (tree_util.flatten_one_level(value), jax.tree_util.flatten_one_level(value)),
-        (tree_util.flatten_one_level_with_keys(value), jax.tree_util.flatten_one_level_with_keys(value)),
-    ):
-        assert repr(list(ours[0])) == repr(list(theirs[0]))
-        assert ours[1] == theirs[1]
+    children, data = tree_util.flatten_one_level(value)
+    expected, expected_data = jax.tree_util.flatten_one_level(value)
+    assert repr(list(children)) == repr(list(expected))
+    assert data == expected_data
+    assert isinstance(value, (Layer, Named)) or type(children) is type(expected)
+    if not isinstance(value, Point):  # of a namedtuple JAX 0.10.2 gives all children the last field's key
+        ours, theirs = (u.flatten_one_level_with_keys(value)[0] for u in (tree_util, jax.tree_util))
+        assert repr(list(ours)) == repr(list(theirs))
 
 
 @given(TREES)

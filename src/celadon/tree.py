@@ -95,7 +95,7 @@ class PyTreeDef:
         """The structure with this root and these children; the inverse of node_data() and children()."""
         if node_data is None:
             return LEAF_TREEDEF
-        return _compound(nodes.build(*node_data, [child.spec for child in children]))
+        return _compound(nodes.build(node_data[0], node_data[1], [child.spec for child in children]))
 
     make_from_node_data_and_children = from_node_data_and_children
 
@@ -144,10 +144,12 @@ def register(
     """Makes a class a node; one of the two flatten functions may be missing, `fields` name a dataclass' children."""
     if cls in nodes.registrations or cls in nodes.openers or cls is deque:
         raise errors.NodeClassTaken(type=cls.__name__)
-    take_apart = flatten or nodes.keys_beside(flatten_with_keys)
+    take_apart: Any = flatten or nodes.keys_beside(flatten_with_keys)
     with warnings.catch_warnings():  # a namedtuple class may be registered, of which optree warns
         warnings.simplefilter("ignore", UserWarning)
-        optree.register_pytree_node(cls, take_apart, unflatten, namespace=NAMESPACE)
+        optree.register_pytree_node(  # pyright: ignore[reportUnknownMemberType]
+            cls, take_apart, unflatten, namespace=NAMESPACE
+        )
     nodes.registrations[cls] = nodes.Registration(take_apart, unflatten, flatten_with_keys, fields)
 
 
@@ -170,7 +172,7 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     try:
         found, spec = optree.tree_flatten(tree, nodes.stop_at(is_leaf), namespace=NAMESPACE)
     except RecursionError:
-        raise errors.TreeTooDeep(root=nodes.name_of(type(tree))) from None
+        raise errors.TreeTooDeep(root=nodes.name_of(nodes.class_of(tree))) from None
     except Exception:
         _name_culprit(tree, is_leaf)
         raise

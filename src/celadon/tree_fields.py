@@ -30,11 +30,11 @@ def static(**kwargs: Any) -> Any:
     >>> dict(static(default=1).metadata)
     {'static': True}
     """
-    metadata = {"static": True, **(kwargs.pop("metadata", None) or {})}
+    metadata: dict[str, Any] = {"static": True, **(kwargs.pop("metadata", None) or {})}
     return dataclasses.field(metadata=metadata, **kwargs)
 
 
-def fields_of(cls: type, data: Sequence[str] | None, meta: Sequence[str] | None, drop: Sequence[str]) -> Fields:
+def fields_of(cls: type[Any], data: Sequence[str] | None, meta: Sequence[str] | None, drop: Sequence[str]) -> Fields:
     """The fields of a class as its lists say, or as the dataclass says where there are none; checked."""
     if (data is None) != (meta is None):
         reason = f"of the two lists only one was given: data_fields={data}, meta_fields={meta}"
@@ -44,7 +44,7 @@ def fields_of(cls: type, data: Sequence[str] | None, meta: Sequence[str] | None,
     return _checked(cls, Fields(tuple(data), tuple(meta)), drop)
 
 
-def _declared(cls: type) -> Fields:
+def _declared(cls: type[Any]) -> Fields:
     if not dataclasses.is_dataclass(cls):
         raise errors.DataclassFieldsUnclear(type=cls.__name__, reason="it is no dataclass, and no lists were given")
     marked = {field.name: bool(field.metadata.get("static", False)) for field in dataclasses.fields(cls)}
@@ -52,7 +52,7 @@ def _declared(cls: type) -> Fields:
     return Fields(data, tuple(name for name, is_static in marked.items() if is_static))
 
 
-def _checked(cls: type, fields: Fields, drop: Sequence[str]) -> Fields:
+def _checked(cls: type[Any], fields: Fields, drop: Sequence[str]) -> Fields:
     listed = {*fields.data, *fields.meta}
     taken = listed
     if dataclasses.is_dataclass(cls):

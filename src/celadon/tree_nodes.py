@@ -44,7 +44,7 @@ class Node:
             return self.named
         if self.type in registrations:
             return tuple(map(FlattenedIndexKey, range(len(self.children))))
-        if issubclass(self.type, dict):
+        if is_dict(self.type):
             return tuple(map(DictKey, self.data[1] if self.type is defaultdict else self.data))
         fields: tuple[str, ...] | None = getattr(self.type, "_fields", None)
         return tuple(map(SequenceKey, range(len(self.children)))) if fields is None else tuple(map(GetAttrKey, fields))
@@ -53,7 +53,7 @@ class Node:
 class Registration(NamedTuple):
     """How a class is taken apart and built; `fields` name the children of a dataclass."""
 
-    flatten: Callable[[Any], tuple[Iterable[Any], Any]]
+    flatten: Callable[[Any], Any]
     unflatten: Callable[[Any, Any], Any]
     flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None
     fields: tuple[str, ...] | None = None
@@ -62,14 +62,24 @@ class Registration(NamedTuple):
 registrations: dict[type[Any], Registration] = {}
 
 
+def class_of(value: object) -> type[Any]:
+    """The class of a value."""
+    return type(value)
+
+
+def is_dict(cls: type[Any]) -> bool:
+    """Whether a class is dict or derives from it."""
+    return issubclass(cls, dict)
+
+
 def is_namedtuple(cls: type[Any]) -> bool:
     """Whether a class was made by namedtuple, or derives from such a class.
 
     >>> is_namedtuple(tuple)
     False
     """
-    fields = getattr(cls, "_fields", None)
-    return issubclass(cls, tuple) and isinstance(fields, tuple) and callable(getattr(cls, "_make", None))
+    named = isinstance(getattr(cls, "_fields", None), tuple) and callable(getattr(cls, "_make", None))
+    return named and issubclass(cls, tuple)
 
 
 def is_struct_sequence(cls: type[Any]) -> bool:
@@ -92,7 +102,7 @@ def open_node(value: Any) -> Node | None:
     >>> open_node({"b": 1, "a": 2})
     Node(type=<class 'dict'>, data=('a', 'b'), children=(2, 1), named=None)
     """
-    cls: type[Any] = type(value)
+    cls = class_of(value)
     if cls in registrations:
         return _open_registered(value, registrations[cls])
     if cls in openers:
@@ -158,22 +168,26 @@ def _type_and_value(key: Any) -> tuple[str, Any]:
 
 
 def _open_registered(value: Any, registration: Registration) -> Node:
-    cls: type[Any] = type(value)
+    cls = class_of(value)
     if registration.flatten_with_keys is None:
         children, data = taken_apart(value, registration.flatten)
         return Node(cls, data, tuple(children), field_keys(cls))
     pairs, data = taken_apart(value, registration.flatten_with_keys)
     pairs = tuple(pairs)
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise errors.FlattenFunctionInvalid(type=type(value).__name__, result=short(pairs))
+    if not all(map(_is_pair, pairs)):
+        raise errors.FlattenFunctionInvalid(type=cls.__name__, result=short(pairs))
     return Node(cls, data, tuple([child for _, child in pairs]), tuple([key for key, _ in pairs]))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2  # pyright: ignore[reportUnknownArgumentType]
 
 
 def taken_apart(value: Any, flatten: Callable[[Any], Any]) -> tuple[Iterable[Any], Any]:
     """Children and metadata as a class' flatten function gives them, checked."""
     result = flatten(value)
-    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Iterable):  # pyright: ignore[reportUnknownArgumentType]
-        return result  # pyright: ignore[reportUnknownVariableType]
+    if _is_pair(result) and isinstance(result[0], Iterable):
+        return result
     raise errors.FlattenFunctionInvalid(type=type(value).__name__, result=short(result))
 
 
@@ -252,7 +266,7 @@ def stop_at(is_leaf: IsLeaf) -> Callable[[Any], bool]:
 
 def answer(result: Any) -> bool:
     """The answer of an is_leaf function as a bool; None counts as no."""
-    if result is None or isinstance(result, (bool, np.bool_)):
+    if result is None or type(result) in (bool, np.bool_):
         return bool(result)
     raise errors.LeafPredicateInvalid(result=short(result))
 
@@ -266,7 +280,7 @@ def name_of(cls: type[Any]) -> str:
     return f"{'an' if cls.__name__[:1] in 'aeiouAEIO' else 'a'} {cls.__name__}"
 
 
-def keys_beside(flatten_with_keys: Callable[[Any], Any]) -> Callable[[Any], tuple[tuple[Any, ...], Any, KeyPath]]:
+def keys_beside(flatten_with_keys: Any) -> Callable[[Any], tuple[tuple[Any, ...], Any, KeyPath]]:
     """From a flatten function with keys, one that returns children, metadata and keys."""
 
     def take_apart(value: Any) -> tuple[tuple[Any, ...], Any, KeyPath]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
 from celadon import errors
-from celadon.tree_nodes import LEAF, Leaf, Node, is_namedtuple, name_of, registrations, short
+from celadon.tree_nodes import LEAF, Leaf, Node, is_dict, is_namedtuple, name_of, registrations, short
 from celadon.tree_outlines import paths
 from celadon.tree_paths import KeyPath, listed, place
 
@@ -96,7 +96,7 @@ def _only_in(keys: KeyPath, others: KeyPath) -> KeyPath:
 def _kind(node: Node, other: Node) -> Literal["type", "length", "keys", "children", "metadata"] | None:
     if node.type is not other.type:
         return "type"
-    if node.type not in registrations and issubclass(node.type, dict):
+    if node.type not in registrations and is_dict(node.type):
         return _kind_of_dicts(node, other)
     if len(node.children) != len(other.children):
         return "children" if node.type in registrations else "length"
@@ -122,7 +122,7 @@ def same_data(cls: type[Any], here: Any, there: Any) -> bool:
 
 def arranged(node: Node, other: Node) -> tuple[Any, ...]:
     """The children of `other` in the order of the node's keys."""
-    if node.type in registrations or not issubclass(node.type, dict) or node.data == other.data:
+    if node.type in registrations or not is_dict(node.type) or node.data == other.data:
         return other.children
     found = dict(zip(other.keys, other.children, strict=True))
     return tuple(found[key] for key in node.keys)
@@ -140,7 +140,7 @@ def describe(node: Node | Leaf) -> str:
         return "None"
     if node.type in registrations:
         return _describe_registered(node)
-    if issubclass(node.type, dict):
+    if is_dict(node.type):
         keys = f"the keys {listed(node.keys)}" if node.keys else "no keys"
         return f"{name_of(node.type)} with {keys}"
     if is_namedtuple(node.type):

@@ -92,7 +92,8 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     if type(tree) in tree_nodes.registrations:
         return tree_nodes.taken_apart(tree, lambda node: tree_nodes.registrations[type(node)].flatten(node)[:2])
     node = _opened(tree)
-    return (tree if type(tree) is list else node.children), node.data
+    data = node.type if tree_nodes.is_namedtuple(node.type) else node.data
+    return node.children if node.type in (tuple, dict, type(None)) else list(node.children), data
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any]], Any]:
@@ -108,7 +109,7 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any
 def _opened(tree: Any) -> tree_nodes.Node:
     node = tree_nodes.open_node(tree)
     if node is None:
-        raise errors.NotANode(type=type(tree), value=tree_nodes.short(tree))
+        raise errors.NotANode(type=tree_nodes.class_of(tree), value=tree_nodes.short(tree))
     return node
 
 
@@ -273,6 +274,10 @@ class _Whole:
         return repr(self.function)
 
 
+def _apart(func: Any) -> Callable[..., Any]:
+    return _Whole(func) if isinstance(func, functools.partial) else func  # pyright: ignore[reportUnknownArgumentType]
+
+
 class Partial(functools.partial[Any]):
     """A functools.partial that is a container: its arguments are children, its function is metadata.
 
@@ -283,7 +288,7 @@ class Partial(functools.partial[Any]):
     """
 
     def __new__(cls, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Partial:
-        return super().__new__(cls, _Whole(func) if isinstance(func, functools.partial) else func, *args, **kwargs)
+        return super().__new__(cls, _apart(func), *args, **kwargs)
 
 
 tree.register(

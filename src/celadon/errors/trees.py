@@ -66,7 +66,7 @@ class TreeMetadataDiffers(CeladonError, ValueError):
     related = ("CEL301", "CEL302", "CEL303", "CEL305", "CEL307")
 
 
-class ValueErrorInChildren(CeladonError, ValueError):
+class ValueErrorInChildren(CeladonError, ValueError):  # named for the built-in, by which logs are searched for it
     code = "CEL305"
     title = "A node of a registered class has another number of children in one of the trees"
     message = _PARTING + ", where it {difference}: {reference} has {here}, {tree} has {there}"
