@@ -159,6 +159,16 @@ def as_array(x: Any) -> Any:
     return _from_protocol(x)
 
 
+def concrete(x: Any) -> Array:
+    """`as_array` for where no trace is open: a Tracer met there left its own.
+
+    Raises `UnexpectedTracerError`.
+    """
+    if isinstance(x, Tracer):
+        raise tracing.leaked(x)
+    return as_array(x)
+
+
 def _from_numpy(x: NDArray, masked: bool) -> Array:
     if masked:
         raise errors.MaskedArrayInput(shape=x.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -79,20 +80,30 @@ class Jit:
         self.options = options
         self.parameters = parameters_of(function)
         self.static, self.donated = _selections(self.parameters, options, self.name)
+        self.positions = frozenset(self.static.indices)
         self.entries: dict[object, Entry] = {}
-        self.fast: dict[object, Entry] = {}
+        self.fast: dict[object, Callable[[tuple[Any, ...]], Any]] = {}
         self.table: Table = shared_table(function, options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if tracing.recording() is None and not kwargs:
-            key = (settings.key(), *[x.type if type(x) is Array else type(x) for x in args])
-            entry = self.fast.get(key)
-            if entry is not None:
-                return entry.run_positional(args)
+        if not kwargs and tracing.recording() is None:
+            run = self._remembered(args)
+            if run is not None:
+                return run(args)
         return self._general(args, kwargs)
 
+    def _remembered(self, args: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Any] | None:
+        """What the fast path knows to run for positional arrays, Python scalars and plain static values."""
+        positions = self.positions
+        if not positions:
+            return self.fast.get((settings.key(), *[x.type if type(x) is Array else type(x) for x in args]))
+        try:
+            return self.fast.get(_fast_key(args, positions))
+        except TypeError:  # a static value without a hash; the general path says so
+            return None
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<jitted {self.name}>"
@@ -112,9 +123,8 @@ class Jit:
     def _known(self, request: Request) -> Entry | None:
         try:
             return self.entries.get(request.key)
-        except Exception:  # metadata of a node class has no hash or an ambiguous ==: the tree's own comparison names it
-            for key in [*self.entries, (request.spec,)]:
-                tree.compare_metadata(request.tree, key[0])
+        except Exception:  # metadata of a node class has an ambiguous ==: the tree's own check names it
+            tree.check_metadata(request.tree)
             raise
 
     def _entered(self, request: Request) -> Entry:
@@ -124,10 +134,11 @@ class Jit:
             entry = self._made(request)
         self.entries[request.key] = entry
         if request.is_flat:
-            self.fast[request.fast_key] = entry
+            self.fast[_fast_key(request.args, self.positions)] = _fast_run(entry, request)
         return entry
 
     def _made(self, request: Request) -> Entry:
+        tree.check_metadata(request.tree)
         signature = request.signature()
         explain.missed(self, signature, self.table)
         traced = self._traced(request, signature)
@@ -183,6 +194,25 @@ class Jit:
         return explain.Explanation.of(self.name, self.table)
 
 
+def _fast_key(args: tuple[Any, ...], positions: frozenset[int]) -> tuple[object, ...]:
+    parts = [
+        (type(x), x) if i in positions else x.type if type(x) is Array else type(x) for i, x in enumerate(args)
+    ]
+    return (settings.key(), *parts)
+
+
+def _fast_run(entry: Entry, request: Request) -> Callable[[tuple[Any, ...]], Any]:
+    if not request.positions:
+        return entry.run
+    traced = [i for i in range(len(request.args)) if i not in request.positions]
+    return lambda args: entry.run([args[i] for i in traced])
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether `==` within its type tells a static value apart: not so for 0.0 and -0.0, nor for what is mutable."""
+    return type(value) in (int, bool, str) or (type(value) is float and value != 0.0)
+
+
 def _name_of(function: Callable[..., Any]) -> str:
     if isinstance(function, functools.partial):
         return _name_of(function.func)
@@ -232,6 +262,13 @@ class Request:
         )
 
     def names(self) -> tuple[str, ...]:
+        known = self.jitted.table.names
+        key = (self.spec, len(self.args))
+        if key not in known:
+            known[key] = self._named()
+        return known[key]
+
+    def _named(self) -> tuple[str, ...]:
         paths = tree.flatten_with_path((self.traced_args, self.traced_kwargs))[0]
         shift = [i for i in range(len(self.args)) if i not in self.positions]
         pairs = [(_first(path), keystr(path[2:])) for path, _ in paths]
@@ -242,12 +279,11 @@ class Request:
 
     @property
     def is_flat(self) -> bool:
-        """Whether the fast path may remember it: positional arrays and Python scalars only, nothing static."""
-        return not self.kwargs and not self.positions and all(type(x) is Array or type(x) in _SCALARS for x in self.args)
-
-    @property
-    def fast_key(self) -> object:
-        return (settings.key(), *[x.type if type(x) is Array else type(x) for x in self.args])
+        """Whether the fast path may remember it: positional arrays, Python scalars and plain static values only."""
+        return not self.kwargs and all(
+            _is_plain(x) if i in self.positions else type(x) is Array or type(x) in _SCALARS
+            for i, x in enumerate(self.args)
+        )
 
     def donated_leaves(self) -> tuple[int, ...]:
         """The indices of leaves that belong to donated arguments."""

@@ -20,7 +20,7 @@ class Event:
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-log: deque[Event] = deque(maxlen=100_000)
+log: deque[Event] = deque(maxlen=20_000)
 listeners: list[Callable[[Event], None]] = []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import types
 import warnings
@@ -24,7 +25,7 @@ log_compiles = Setting("jax_log_compiles", False)
 explain_cache_misses = Setting("jax_explain_cache_misses", False)
 churn_limit = Setting("celadon_churn_limit", 50)
 
-_RECENT = 64
+_RECENT = 16  # earlier calls that a miss is compared with
 _definitions: weakref.WeakKeyDictionary[types.CodeType, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 
 
@@ -59,12 +60,12 @@ def _reason(jitted: Jit, signature: Signature, table: Table) -> Difference | Non
     earlier = [entry.signature for entry in _latest(table)]
     if not earlier:
         return _redefined(jitted)
-    closest = min(reversed(earlier), key=signature.distance)
+    closest = min(earlier, key=signature.distance)
     return signature.difference(closest)
 
 
 def _latest(table: Table) -> list[Entry]:
-    return list(table.entries.values())[-_RECENT:]
+    return list(itertools.islice(reversed(table.entries.values()), _RECENT))
 
 
 def _redefined(jitted: Jit) -> Difference | None:

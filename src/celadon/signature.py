@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -156,9 +157,9 @@ class Signature:
 
     def distance(self, other: Signature) -> int:
         """How many parts differ: the smallest is the closest earlier key."""
-        far = 1000 * (self.tree != other.tree)
-        types = sum(a is not b for a, b in zip(self.types, other.types, strict=False))
-        statics = sum(a != b for a, b in zip(self.keys, other.keys, strict=False))
+        far = 0 if self.tree == other.tree else 1000
+        types = 0 if self.types == other.types else sum(map(operator.is_not, self.types, other.types))
+        statics = 0 if self.keys == other.keys else sum(map(operator.ne, self.keys, other.keys))
         return far + types + statics + (self.context != other.context)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
-from celadon.array import Array, as_array
+from celadon.array import Array, concrete
 from celadon.compiler import price, stablehlo
 from celadon.program import Literal, Module, Operand, Program, Var
 from celadon.signature import Signature
@@ -119,7 +119,7 @@ class Traced:
         if donors:
             types = ", ".join(str(lowered.inputs[i].type) for i in donors)
             explain.warn(errors.DonationUnusableWarning(function=self.fun_name, types=types))
-        module = Module(replace(lowered, name=self.fun_name), self.results, aliases, donors)
+        module = Module(replace(lowered, name=f"jit_{self.fun_name}"), self.results, aliases, donors)
         events.record("lower", time.perf_counter() - start, name=self.fun_name)
         return Lowered(self, module)
 
@@ -223,7 +223,7 @@ class Compiled:
         if in_tree != signature.tree:
             raise self._mismatch(self._tree_difference(kwargs))
         for leaf, type, name in zip(leaves, signature.types, signature.names, strict=True):
-            given = as_array(leaf).type
+            given = concrete(leaf).type
             if given.shape != type.shape or given.dtype != type.dtype:
                 raise self._mismatch(f"{name} is {given}, compiled for {type}")
         return self.entry.run(leaves)
@@ -299,13 +299,11 @@ class Entry:
         if self.donated:
             return self._run_donating(leaves)
         assert self.bound is not None
-        results = self.bound([x if type(x) is Array else as_array(x) for x in leaves])
+        results = self.bound([x if type(x) is Array else concrete(x) for x in leaves])
         return results[0] if self.bare else self.traced.out_tree.unflatten(results)
 
-    run_positional = run
-
     def _run_donating(self, leaves: Sequence[Any]) -> Any:
-        arrays = [as_array(x) for x in leaves]
+        arrays = [concrete(x) for x in leaves]
         self._check_donated(arrays)
         assert self.bound is not None
         results = self.bound([arrays[i] for i in self.traced.kept])

@@ -20,6 +20,7 @@ class Table:
     traces: dict[object, Traced] = field(default_factory=dict[object, Any])
     warned: set[object] = field(default_factory=set[object])
     misses: list[Any] = field(default_factory=list[Any])
+    names: dict[object, tuple[str, ...]] = field(default_factory=dict[object, tuple[str, ...]])
 
     def clear(self) -> None:
         self.entries.clear()

@@ -184,9 +184,7 @@ class Record:
 
     def _from_outside(self, x: Tracer) -> Var:
         if not self._within(x.record):
-            raise errors.UnexpectedTracerError(
-                type=x.type, function=x.record.name, made=errors.describe(*x.source) if x.source else "an unknown line"
-            )
+            raise leaked(x)
         return self._captured(x)
 
     def _within(self, record: Record) -> bool:
@@ -228,6 +226,12 @@ class Record:
             elif one in sources:
                 pending.extend(x for x in sources[one].inputs if isinstance(x, Var))
         return _argument_words(list(found))
+
+
+def leaked(x: Tracer) -> errors.CeladonError:
+    """The error about a traced value met outside its trace."""
+    made = errors.describe(*x.source) if x.source else "an unknown line"
+    return errors.UnexpectedTracerError(type=x.type, function=x.record.name, made=made)
 
 
 def _argument_words(names: list[str]) -> str:

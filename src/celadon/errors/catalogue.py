@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from types import FrameType
 from typing import ClassVar
 
-PACKAGE = str(Path(__file__).resolve().parent.parent)
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 entries: dict[str, type[CeladonError]] = {}
 
