@@ -12,7 +12,6 @@ import pytest
 from jax import lax
 
 import celadon
-import celadon.vocabulary.index
 import celadon.vocabulary.window
 from celadon import array, tracing
 from celadon.compiler.lower import lower
@@ -33,7 +32,6 @@ class Ops:
 
 
 op = Ops()
-gather = celadon.vocabulary.index.gather
 
 
 def number(value: Any, short: str = "f32") -> Any:
@@ -214,7 +212,7 @@ for name, (types, numbers, sizes) in GATHER.items():
     for mode in ("clip", "fill", "promise_in_bounds"):
         case(
             f"gather {name} {mode}", types,
-            lambda x, i, d=numbers, s=sizes, m=mode: gather(x, i, **d, slice_sizes=s, mode=m),
+            lambda x, i, d=numbers, s=sizes, m=mode: op.gather(x, i, **d, slice_sizes=s, mode=m),
             lambda x, i, d=numbers, s=sizes, m=mode: lax.gather(x, i, lax.GatherDimensionNumbers(**d), s, mode=m),
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ from celadon.op import Op
 from celadon.program import Equation, Module, Program
 from celadon.types import ArrayType
 
-MACROS = frozenset({"filled_gather", *PRIVATE})
+MACROS = frozenset(PRIVATE)
 """Macro ops that have a text of their own: `lower` need not expand them."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
@@ -111,8 +111,8 @@ class _Writer:
         types = [x.type for x in program.outputs]
         typed = zip(arguments, program.inputs, strict=True)
         shown = [f"{name}: {type_text(x.type)}{_donation(module, i)}" for i, (name, x) in enumerate(typed)]
-        results = [f"{type_text(t)}{_result_info(module, i)}" for i, t in enumerate(types)]
-        arrow = f" -> ({', '.join(results)})" if results else ""
+        results = _named_results(module, types) if module.results else results_text(types)
+        arrow = f" -> {results}" if types else ""
         return _framed(f"public @main({', '.join(shown)}){arrow}", scope, outputs, types)
 
     def private(self, symbol: str, program: Program) -> Lines:
@@ -171,8 +171,9 @@ def _donation(module: Module, index: int) -> str:
     return " {jax.buffer_donor = true}" if index in module.donors else ""
 
 
-def _result_info(module: Module, index: int) -> str:
-    return f" {{jax.result_info = {_string(module.results[index])}}}" if module.results else ""
+def _named_results(module: Module, types: Sequence[ArrayType]) -> str:
+    named = zip(types, module.results, strict=True)
+    return f"({', '.join([f'{type_text(t)} {{jax.result_info = {_string(name)}}}' for t, name in named])})"
 
 
 def _key(equation: Equation) -> object:

@@ -175,10 +175,12 @@ def _dynamic_slice(scope: Scope, equation: Equation, operands: list[str]) -> str
     return f"stablehlo.dynamic_slice {', '.join(operands)}, sizes = {sizes} : {function_type(equation)}"
 
 
-def _filled_gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
+def _gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    if equation.params.get("mode") != "fill":
+        return _plain_gather(equation, operands)
     valid = _in_bounds(scope, equation, operands[1])
     out = equation.outputs[0].type
-    gathered = scope.value(_gather(scope, equation, operands))
+    gathered = scope.value(_plain_gather(equation, operands))
     mask = ArrayType(equation.inputs[1].type.shape[:-1], bool_)
     dims = [i for i in range(out.ndim) if i not in equation.params["offset_dims"]]
     valid = spread(scope, valid, mask, ArrayType(out.shape, bool_), dims)
@@ -220,7 +222,7 @@ _GATHER_DIMS = (
 )
 
 
-def _gather(scope: Scope, equation: Equation, operands: list[str]) -> str:
+def _plain_gather(equation: Equation, operands: list[str]) -> str:
     params = equation.params
     shown = [f"{name} = {integers(params[name])}" for name in _GATHER_DIMS if params.get(name)]
     vector = equation.inputs[1].type.ndim - 1
@@ -260,7 +262,6 @@ RULES: dict[str, Rule] = {
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _arranged("dynamic_update_slice"),
     "gather": _gather,
-    "filled_gather": _filled_gather,
     "sort": sort,
     "reduce": reduce,
     "reduce_window": reduce_window,

@@ -9,7 +9,9 @@ from typing import Any
 
 from celadon.cpu.kinds import FULL, Target, bits_of, literal, mangled, spelled
 
-INLINED_AT_MOST = 4  # calls of one straight function inside one other: beyond, code generation takes longer than it saves
+INLINED_AT_MOST = (
+    4  # calls of one straight function inside one other: beyond, code generation takes longer than it saves
+)
 
 _FLOATS = {16: "f16", 32: "f32", 64: "f64"}
 

@@ -36,7 +36,7 @@ def exponential_times(x: Value, exponent: int) -> Value:
     """e^x * 2^exponent, for an exponent of a few units, rounded once however large or small it is."""
     low, high = EXP_LIMITS[x.kind]
     shifted, r = reduced(clamped(x, low, high))
-    first, second = _two_powers(shifted, exponent)
+    first, second = two_powers(shifted, exponent)
     return (expm1_part(r) + 1.0) * first * second
 
 
@@ -66,7 +66,7 @@ def power_of_two(shifted: Value, exponent: int = 0) -> Value:
     return (bits << MANTISSA[shifted.kind]).floats()
 
 
-def _two_powers(shifted: Value, exponent: int) -> tuple[Value, Value]:
+def two_powers(shifted: Value, exponent: int = 0) -> tuple[Value, Value]:
     """Two normal numbers with the product 2^(n + exponent), so that a subnormal result is rounded once."""
     kind = shifted.kind
     magic_bits = (BIAS[kind] + MANTISSA[kind] << MANTISSA[kind]) + (1 << MANTISSA[kind] - 1)
@@ -88,35 +88,6 @@ def exponential_minus_one(x: Value) -> Value:
 def logistic(x: Value) -> Value:
     e = exponential.inline(-x.abs())
     return (x < 0.0).select(e, 1.0) / (e + 1.0)
-
-
-@outlined
-def tanh(x: Value) -> Value:
-    size = x.abs()
-    limit = {"f32": 10.0, "f64": 20.0}[x.kind]
-    size = (size > limit).select(limit, size)
-    shifted, r = reduced(size + size)
-    power = power_of_two(shifted)
-    e = power.fma(expm1_part(r), power - 1.0)
-    return (e / (e + 2.0)).copysign(x)
-
-
-@outlined
-def sinh(x: Value) -> Value:
-    size = x.abs()
-    limit = {"f32": 89.6, "f64": 710.7}[x.kind]
-    shifted, r = reduced((size > limit).select(limit, size))
-    quarter_power = power_of_two(shifted, -2)
-    quarter = quarter_power.fma(expm1_part(r), quarter_power - 0.25)
-    half = quarter + quarter
-    result = half + half / (half + half + 1.0)
-    return (size < 2.0 ** -MANTISSA[x.kind]).select(size, result).copysign(x)
-
-
-@outlined
-def cosh(x: Value) -> Value:
-    e = exponential_times(x.abs(), -1)
-    return e + 0.25 / e
 
 
 @outlined

@@ -1,4 +1,4 @@
-"""Floats come in, whole numbers and exact remainders go out, all of them exact; the other math and elementwise.py use it."""
+"""Floats come in, whole numbers and remainders go out, all exact; the other math and elementwise.py use it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _remainder_huge(size: Value, divisor: Value) -> Value:
 
 
 def _subtracted(rest: Value, divisor: Value) -> Value:
-    """The rest less its quotient, cut to the precision at hand, times the divisor (scaled if the quotient overflows)."""
+    """The rest less its quotient, cut to one float, times the divisor (scaled if the quotient overflows)."""
     step = 2.0**96 if rest.kind == "f32" else 2.0**900
     for _ in range(2):
         divisor = (rest / divisor).equals(float("inf")).select(divisor * step, divisor)

@@ -7,7 +7,7 @@ import math
 
 from celadon.cpu.ir import Value
 from celadon.cpu.kinds import MANTISSA, bits_of
-from celadon.cpu.outline import Outlined, outlined
+from celadon.cpu.outline import Outlined, outlined, outlined_wide
 
 PI = {
     "f32": (3.1415927410125732, -8.742277657347586e-08, -3.430249306424355e-15),
@@ -55,14 +55,71 @@ def cosine(x: Value) -> Value:
     return _beyond(x, result, cosine_huge)
 
 
-@outlined
+@outlined_wide
 def tan(x: Value) -> Value:
-    """In float64 only."""
     magic = 1.5 * 2.0 ** MANTISSA[x.kind]
     shifted = x.fma(2 / math.pi, magic)
     n = shifted - magic
     result = _tan_part(_less_turns(x, n * 0.5), shifted.bits())
     return _beyond(x, x.equals(0.0).select(x, result), tan_huge)
+
+
+@outlined_wide
+def atan(x: Value) -> Value:
+    size = x.abs()
+    steep = size > 1.0
+    r = _ratio_angle(steep.select(1.0, size), steep.select(size, 1.0))
+    return steep.select(_from_quarter(r), r).copysign(x)
+
+
+@outlined_wide
+def atan2(y: Value, x: Value) -> Value:
+    """The angle of the point (x, y), with the signs of zeros as C99 has them."""
+    rise, run = y.abs(), x.abs()
+    steep = rise > run
+    least, most = steep.select(run, rise), steep.select(rise, run)
+    both = least.equals(float("inf"))
+    r = _ratio_angle(both.select(1.0, least), both.select(1.0, most))
+    r = steep.select(_from_quarter(r), r)
+    r = (x.bits() < 0).select(math.pi - (r - PI["f64"][1]), r)
+    return (x.is_nan() | y.is_nan()).select(x + y, r.copysign(y))
+
+
+@outlined_wide
+def asin(x: Value) -> Value:
+    size = x.abs()
+    steep, half = _arc_part(size)
+    return steep.select(math.pi / 2 - (half + half - PI["f64"][1] / 2), half).copysign(x)
+
+
+@outlined_wide
+def acos(x: Value) -> Value:
+    steep, half = _arc_part(x.abs())
+    twice = half + half
+    far = (x < 0.0).select(math.pi - (twice - PI["f64"][1]), twice)
+    return steep.select(far, math.pi / 2 - (half.copysign(x) - PI["f64"][1] / 2))
+
+
+def _arc_part(size: Value) -> tuple[Value, Value]:
+    """Whether size > 1/2, and asin(size), or where it is so asin(sqrt((1 - size) / 2))."""
+    steep = size > 0.5
+    z = steep.select((1.0 - size) * 0.5, size * size)
+    s = steep.select(z.sqrt(), size)
+    return steep, (z * z.polynomial(ASIN)).fma(s, s)
+
+
+def _ratio_angle(least: Value, most: Value) -> Value:
+    """atan(least / most) for 0 <= least <= most; 0 for 0 / 0."""
+    t = most.equals(0.0).select(0.0, least / most)
+    far = t > math.tan(math.pi / 8)
+    u = far.select((t - 1.0) / (t + 1.0), t)
+    z = u * u
+    r = (z * z.polynomial(ATAN)).fma(u, u)
+    return far.select(r + PI["f64"][1] / 4 + math.pi / 4, r)
+
+
+def _from_quarter(r: Value) -> Value:
+    return math.pi / 2 - (r - PI["f64"][1] / 2)
 
 
 def _turns(x: Value, offset: float) -> tuple[Value, Value]:
@@ -147,7 +204,7 @@ def tan_huge(x: Value) -> Value:
 
 
 def _turn_place(x: Value) -> Value:
-    """|x| / pi modulo 2, as a 128-bit integer in units of 2^-127 (Payne and Hanek): x times a window of 1 / pi's bits."""
+    """|x| / pi modulo 2 in units of 2^-127 (Payne and Hanek): x times a window of the bits of 1 / pi."""
     f = x.function
     bits = x.bits() & ((1 << 63) - 1)
     mantissa = (bits & ((1 << 52) - 1) | (1 << 52)).convert("zext", "i128")

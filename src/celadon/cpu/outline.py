@@ -16,11 +16,13 @@ _Types = tuple[tuple[str, int], ...]
 class Outlined:
     """A math function: called with Values it emits a call; `inline` emits its body in place.
 
-    The body is emitted once a process for each operand types and target; functions of one name have one text.
+    The body is emitted once a process for each operand types and target; functions of one name have one text. A wide
+    one is written for float64, and float32 goes through it.
     """
 
     name: str
     inline: Body
+    wide: bool = False
     _made: dict[tuple[Target, _Types], Function] = field(default_factory=dict[tuple[Target, _Types], Function])
 
     def __call__(self, *operands: Value) -> Value:
@@ -34,7 +36,9 @@ class Outlined:
     def _make(self, types: _Types, target: Target) -> Function:
         kind, lanes = types[0]
         draft = Function(f"{self.name}.{mangled(kind, lanes)}", types, None, target=target)
-        value = self.inline(*draft.parameters)
+        narrow = self.wide and kind == "f32"
+        value = self.inline(*(p.convert("fpext", "f64") if narrow else p for p in draft.parameters))
+        value = value.convert("fptrunc", kind) if narrow else value
         draft.returns(value)
         draft.result = (value.kind, value.lanes)
         return draft
@@ -43,3 +47,8 @@ class Outlined:
 def outlined(body: Body) -> Outlined:
     """A decorator: the function becomes an out-of-line one of its own name."""
     return Outlined(body.__name__, body)
+
+
+def outlined_wide(body: Body) -> Outlined:
+    """The same for a body that is written for float64 only."""
+    return Outlined(body.__name__, body, True)

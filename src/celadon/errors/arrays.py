@@ -297,17 +297,6 @@ class EmptyAxis(CeladonError, ValueError):
     cured = "celadon.lax.argmax(cnp.ones((1, 3)), 0, 'int32')"
 
 
-class NegativeIntegerPower(CeladonError, ValueError, TypeError):
-    code = "CEL427"
-    title = "An integer has no negative power"
-    message = "{type} can't be raised to the power {exponent}: the result is no integer"
-    cause = "An integer power stays in the dtype of its base, and 1/x is no integer."
-    cure = "Convert the base to a floating dtype first."
-    when = "When an integer array is raised to a negative exponent that is known while tracing."
-    trigger = "celadon.lax.integer_pow(cnp.ones(2, 'int32'), -1)"
-    cured = "celadon.lax.integer_pow(cnp.ones(2, 'float32'), -1)"
-
-
 class BitcastNotPossible(CeladonError, ValueError, TypeError):
     code = "CEL428"
     title = "The bits don't fit the other dtype"

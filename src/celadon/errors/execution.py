@@ -85,3 +85,37 @@ class SettingUnknown(CeladonError, AttributeError):
     when = "When config.update is called with a name that is no setting."
     trigger = "celadon.config.update('jax_enable_x46', True)"
     cured = "celadon.config.update('jax_enable_x64', False)"
+
+
+class JaxMissing(CeladonError, ImportError):
+    code = "CEL540"
+    title = "JAX is not installed"
+    message = "the XLA executor needs {module}, which can't be imported: {reason}"
+    cause = "XLA and the real MLIR parser come with JAX, which Celadon only uses as an optional extra."
+    cure = "Install it: pip install 'celadon[xla]'; or use another executor."
+    when = "When the XLA executor or the MLIR parser is first used without JAX 0.10.2."
+    trigger = "from celadon import xla; xla.require('jax.no_such_part')"
+    cured = "from celadon import xla; xla.require('jax.export')"
+
+
+class TextRejected(CeladonError, ValueError):
+    code = "CEL541"
+    title = "The MLIR parser refuses a text"
+    message = "the MLIR parser refuses this text as StableHLO: {reason}"
+    cause = "The text is not StableHLO, or its types don't fit its ops."
+    cure = "Correct the line that the parser names; if Celadon printed the text, report it with the program."
+    when = "When a text is read, or handed to XLA."
+    trigger = "from celadon import xla; xla.parse('module { no text }')"
+    cured = "from celadon import xla; xla.parse(celadon.jit(lambda x: x + 1).lower(1.0).as_text())"
+
+
+class DeviceUnknown(CeladonError, ValueError):
+    code = "CEL542"
+    title = "XLA has no such device"
+    message = "there is no device {device}; XLA sees {count}, numbered from 0"
+    cause = "The number is too large, or JAX was started for another platform."
+    cure = "Use a smaller number, or choose the platform before the first use with JAX_PLATFORMS."
+    when = "When the XLA executor is made for a device by number."
+    trigger = "from celadon import xla; xla.XLA(device=4096).shardings()"
+    cured = "from celadon import xla; xla.XLA(device=0).shardings()"
+    related = ("CEL540",)

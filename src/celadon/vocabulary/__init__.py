@@ -1,5 +1,6 @@
 """The ops, family by family; importing this package fills the registry."""
 
+from celadon.vocabulary import elementwise
 from celadon.vocabulary.call import call, execute, named
 from celadon.vocabulary.contract import dot_general
 from celadon.vocabulary.elementwise import *  # noqa: F403
@@ -22,5 +23,5 @@ __all__ = [
     "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cumlogsumexp", "cummax", "cummin", "cumprod",
     "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "pad",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "reshape", "reverse", "slice_", "sort", "transpose",
+    "reshape", "reverse", "slice_", "sort", "transpose", *elementwise.__all__,
 ]  # fmt: skip

@@ -118,7 +118,7 @@ def _by_squaring(x: Array, y: int, product: Callable[[Array, Array], Array]) -> 
 def _integer_pow_type(x: ArrayType, *, y: int) -> ArrayType:
     require("integer_pow", x, NUMBER)
     if y < 0 and x.dtype.kind in "iu":
-        raise errors.NegativeIntegerPower(type=x, exponent=y)
+        raise errors.NegativeIntegerPower(type=x, power=y)
     return x
 
 
