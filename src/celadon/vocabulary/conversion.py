@@ -23,7 +23,7 @@ from celadon.vocabulary.kinds import (
     real_dtype,
     require,
 )  # fmt: skip
-from celadon.vocabulary.precision import by_kind, in_single
+from celadon.vocabulary.precision import by_kind
 
 Array = Any
 
@@ -166,6 +166,6 @@ reduce_precision = Op(
     exact=True, kind="elementwise",
 )  # fmt: skip
 is_finite = Op(
-    "is_finite", boolean_type("is_finite", FLOAT), in_single(np.isfinite), text="stablehlo.is_finite", unite=unite_all,
+    "is_finite", boolean_type("is_finite", FLOAT), np.isfinite, text="stablehlo.is_finite", unite=unite_all,
     exact=True, kind="elementwise",
 )  # fmt: skip

@@ -141,7 +141,7 @@ def _gathered(
             place = _inside(indices[..., start_index_map.index(axis)], n - slice_sizes[axis])
         if axis in operand_batching_dims:
             place = _counted(batch, start_indices_batching_dims[operand_batching_dims.index(axis)])
-        place = place.reshape(batch + (1,) * len(kept))
+        place = place.reshape(place.shape + (1,) * len(kept))
         if axis in kept:
             place = place + _counted([slice_sizes[i] for i in kept], kept.index(axis))
         places.append(place)

@@ -1,0 +1,52 @@
+"""Every op has samples; its NumPy rule yields the shapes and dtypes that its type rule says; unite pairs equal extents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import celadon  # noqa: F401
+from celadon.op import registry
+from celadon.program import Equation, Var
+from tests.vocabulary.samples import samples
+
+
+@pytest.mark.parametrize("name", registry)
+def test_op_has_samples(name: str) -> None:
+    assert samples(name)
+
+
+@pytest.mark.parametrize("name", registry)
+def test_numpy_rule_yields_the_declared_type(name: str) -> None:
+    for sample in samples(name):
+        op = sample.op
+        declared = op.result_type(*sample.types, **sample.params)
+        with np.errstate(all="ignore"):
+            found = op.numpy(*sample.arrays, **sample.params)
+        pairs = zip(declared, found, strict=True) if op.multiple else [(declared, found)]
+        for type, array in pairs:
+            array = np.asarray(array)
+            assert (array.shape, array.dtype) == (type.shape, type.dtype), str(sample)
+
+
+@pytest.mark.parametrize("name", registry)
+def test_united_axes_have_equal_extents(name: str) -> None:
+    for sample in samples(name):
+        op = sample.op
+        declared = op.result_type(*sample.types, **sample.params)
+        outputs = [Var(t) for t in (declared if op.multiple else [declared])]
+        equation = Equation(op, [Var(t) for t in sample.types], outputs, sample.params)
+        values = [*equation.inputs, *equation.outputs]
+        for (k, i), (m, j) in op.unite(equation):
+            assert values[k].type.shape[i] == values[m].type.shape[j], str(sample)
+
+
+@pytest.mark.parametrize("name", registry)
+def test_operands_are_left_alone(name: str) -> None:
+    for sample in samples(name):
+        copies = [np.array(x) for x in sample.arrays]
+        for x in sample.arrays:
+            x.flags.writeable = False
+        with np.errstate(all="ignore"):
+            sample.op.numpy(*sample.arrays, **sample.params)
+        assert all(x.tobytes() == y.tobytes() for x, y in zip(copies, sample.arrays, strict=True))
