@@ -256,3 +256,14 @@ class UfuncMethodMissing(CeladonError, NotImplementedError):
     when = "When .reduce or .accumulate of a ufunc without one is called."
     trigger = "cnp.subtract.reduce(cnp.ones(3))"
     cured = "cnp.add.reduce(cnp.ones(3))"
+
+
+class InitialMissing(CeladonError, ValueError):
+    code = "CEL453"
+    title = "A masked maximum or minimum needs an initial value"
+    message = "{function} was given where= without initial=; where the mask leaves no element there is no result"
+    cause = "The largest or smallest of no elements is undefined, and a mask may leave none."
+    cure = "Pass initial=, the result for no elements."
+    when = "When max or min are called with where= and without initial=."
+    trigger = "cnp.max(cnp.ones(2), where=np.array([True, False]))"
+    cured = "cnp.max(cnp.ones(2), where=np.array([True, False]), initial=0.0)"
