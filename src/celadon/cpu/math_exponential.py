@@ -7,7 +7,7 @@ from celadon.cpu.kinds import BIAS, MANTISSA
 from celadon.cpu.outline import outlined
 
 LOG2_E = 1.4426950408889634
-LN2 = {"f32": (0.693145751953125, 1.4286068203094172e-06), "f64": (0.6931471805599396, 5.4979230187083712e-14)}
+LN2 = {"f32": (0.693145751953125, 1.4286068203094172e-06), "f64": (0.6931471805598903, 5.497923018708371e-14)}
 EXP = {
     "f32": (0.5, 0.1666651964187622, 0.041666436940431595, 0.008368846029043198, 0.0013937536859884858),
     "f64": (
@@ -35,7 +35,7 @@ def exponential(x: Value) -> Value:
 def exponential_times(x: Value, exponent: int) -> Value:
     """e^x * 2^exponent, for an exponent of a few units, rounded once however large or small it is."""
     low, high = EXP_LIMITS[x.kind]
-    shifted, r = reduced(clamped(x, low, high))
+    shifted, r = reduced(clamped(x, low, high - exponent * 0.7))
     first, second = two_powers(shifted, exponent)
     return (expm1_part(r) + 1.0) * first * second
 
@@ -86,8 +86,13 @@ def exponential_minus_one(x: Value) -> Value:
 
 @outlined
 def logistic(x: Value) -> Value:
-    e = exponential.inline(-x.abs())
-    return (x < 0.0).select(e, 1.0) / (e + 1.0)
+    """e / (1 + e) or 1 / (1 + e) with e = 2^n (1 + q) at most 1: the sum takes q before it is rounded to e."""
+    shifted, r = reduced(clamped(-x.abs(), EXP_LIMITS[x.kind][0], 0.0))
+    q = expm1_part(r)
+    first, second = two_powers(shifted)
+    e = (q + 1.0) * first * second
+    power = first * second
+    return (x < 0.0).select(e, 1.0) / power.fma(q, power + 1.0)
 
 
 @outlined
@@ -103,7 +108,7 @@ def log(x: Value) -> Value:
 def log_plus_one(x: Value) -> Value:
     u = x + 1.0
     k, f = split(u)
-    lost = (u - 1.0 > x).select(1.0 - (u - x), x - (u - 1.0)) / u
+    lost = (x > 1.0).select(1.0 - (u - x), x - (u - 1.0)) / u
     near = k.equals(0.0)
     f, lost = near.select(x, f), near.select(0.0, lost)
     s, _, half_square, r = log_terms(f)
