@@ -9,11 +9,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from celadon import errors
-from celadon.cpu import emit_map, ir, link, llvm, store
+from celadon.cpu import emit_map, emit_reduce, ir, link, llvm, store
 from celadon.cpu.ir import Function
-from celadon.cpu.recipe import Kernel, Map, digest
+from celadon.cpu.recipe import Kernel, Map, Reduce, digest
 
-emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit}
+emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit, Reduce: emit_reduce.emit}
 
 
 class Code:

@@ -124,8 +124,11 @@ class Fusion:
         for i in work.equations:
             rules[self.program.equations[i].op.name](self, i)
 
+    def kernel(self, kernel: Kernel) -> int:
+        return self.kernels.setdefault(kernel, len(self.kernels))
+
     def launch(self, kernel: Kernel, **facts: Any) -> None:
-        self.steps.append(Launch(self.kernels.setdefault(kernel, len(self.kernels)), **facts))
+        self.steps.append(Launch(self.kernel(kernel), **facts))
 
     def define(self, var: Var) -> int:
         """The variable as one that is stored densely."""
@@ -188,14 +191,14 @@ class Fusion:
         loops = merged(shape, [layout for _, _, layout in draft.leaves if layout] + [target], marks)
         body, reads = _finished(draft, loops, [place])
         reduced = "".join(marks[loop[0]] for loop in loops)
-        write = access(target, loops)
         dtype = short_name(out.type.dtype)
         writes = (self.define(out),)
-        if "r" in reduced or op.startswith("arg"):
-            kernel: Kernel = Reduce(op, reduced, body, write, dtype)
-            self.launch(kernel, rule="reduce", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
+        if "r" in reduced:
+            kernel: Kernel = Reduce(op, reduced, body, dtype)
+            then = self.kernel(combining(kernel))
+            self.launch(kernel, rule="reduce", like=like, loops=loops, reads=reads, writes=writes, reduced=axes, then=then)
         else:
-            self.launch(Map(len(loops), body, (write,)), rule="map", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
+            self.launch(Map(len(loops), body, (access(target, loops),)), rule="map", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
 
     # --- bodies
 
@@ -225,6 +228,12 @@ class Fusion:
             draft.leaves.append(("array", dtype, self.layouts[number]))
             draft.reads.append(number)
         return place
+
+
+def combining(kernel: Reduce) -> Reduce:
+    """The kernel that combines the pieces of another."""
+    reduced, letters = ("kr", "s1") if kernel.reduced[-1] == "r" else ("krk", "ss1")
+    return Reduce(kernel.op, reduced, Body((Leaf("array", kernel.dtype, letters),), (), (0,)), kernel.dtype)
 
 
 def _finished(

@@ -41,7 +41,7 @@ class Loop:
     Set `next` to the values to carry on; after the block `results` are those carried out, or the first if it never ran.
     """
 
-    def __init__(self, f: Function, start: Value, stop: Value, step: int = 1, carried: Sequence[Value] = ()):
+    def __init__(self, f: Function, start: Value, stop: Value, step: Value | int = 1, carried: Sequence[Value] = ()):
         self.f, self.start, self.stop, self.step, self.first = f, start, stop, step, list(carried)
         self.body, self.latch, self.exit = (f.fresh(word) for word in ("loop", "latch", "exit"))
         self.next: list[Value] = []

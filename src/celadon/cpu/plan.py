@@ -287,14 +287,14 @@ def extents_of(shape: Shape, loops: Sequence[Sequence[int]]) -> list[int]:
     return [shape[loop[0]] if len(loop) == 1 else product([shape[i] for i in loop]) for loop in loops]
 
 
-_PAYS = 50_000.0
+PAYS = 50_000.0
 _PIECE = 25_000.0
 _PIECES_AT_MOST = 64
 
 
 def unit_of(extent: int, nanoseconds: float, multiple: int = 1) -> int:
     """The size of the pieces of a range that are handed to threads; the whole range if it does not pay."""
-    if nanoseconds < _PAYS:
+    if nanoseconds < PAYS:
         return extent
     pieces = min(int(nanoseconds / _PIECE), _PIECES_AT_MOST)
     unit = -(-extent // pieces)

@@ -78,13 +78,12 @@ class Map:
 class Reduce:
     """A loop nest that combines a body's result over the loops marked in `reduced` ("r" or "k", a letter a loop).
 
-    op: the elementwise op that combines two values; or "argmax" and "argmin", whose result is an index.
+    op: the elementwise op that combines two values; dtype: the result's.
     """
 
     op: str
     reduced: str
     body: Body
-    write: str
     dtype: str
 
 
@@ -125,7 +124,8 @@ class Launch:
 
     like: the variable whose axes the loops walk, grouped by `loops` (the axes of each loop, outermost first).
     reads, writes: variables in the order of the kernel's operands; reduced: axes of `like` that the writes lack.
-    rule: how plan fills the table; equation: the one whose parameters it reads, or -1.
+    rule: how plan fills the table; equation: the one whose parameters it reads, or -1; then: a kernel that finishes the
+    work, where there is one.
     """
 
     kernel: int
@@ -136,6 +136,7 @@ class Launch:
     writes: tuple[int, ...]
     reduced: tuple[int, ...] = ()
     equation: int = -1
+    then: int = -1
 
 
 Step = Alias | Launch

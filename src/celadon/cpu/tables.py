@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
-from celadon.cpu.plan import Planner, extents_of, product, rules, unit_of
-from celadon.cpu.recipe import Body, Launch, Map
+from celadon.cpu import elements
+from celadon.cpu.plan import PAYS, WORD, Planner, extents_of, product, rules, unit_of
+from celadon.cpu.recipe import Body, Launch, Map, Reduce
 
 NATIVE: frozenset[str] = frozenset()  # macro ops that have a kernel
 _CHEAP = 0.1
@@ -45,4 +47,96 @@ def fill_map(planner: Planner, launch: Launch) -> None:
     planner.step(launch.kernel, words, extent, unit_of(extent, nanoseconds, multiple), nanoseconds + _STEP)
 
 
+def fill_reduce(planner: Planner, launch: Launch) -> None:
+    """Split into pieces or blocks of columns where the work pays for threads and the kept loops do not give enough."""
+    kernel = planner.outline.schedule.kernels[launch.kernel]
+    assert isinstance(kernel, Reduce)
+    extents = extents_of(planner.shapes[launch.like], launch.loops)
+    split = _split(kernel, extents)
+    target = planner.place(launch.writes[0])
+    cell, offset = target.cell, target.offset
+    if split.pieces > 1:
+        cell, offset = planner.outline.arena_cell, planner.scratch(split.partial * elements.itemsize(kernel.dtype))
+    at = planner.here
+    words = [*extents, *split.words]
+    reads = iter(launch.reads)
+    for leaf in kernel.body.leaves:
+        if leaf.source != "iota":
+            words += planner.operand(next(reads), launch.loops, leaf.access, at)
+    words += (cell * WORD - at, offset)
+    planner.step(launch.kernel, words, split.extent, split.unit, split.nanoseconds + _STEP)
+    if split.pieces > 1:
+        _combine(planner, launch, split, offset)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """How the range of a reduction is made: kept loops, pieces and blocks, and the sizes of the last two."""
+
+    kept: int
+    row: int
+    pieces: int
+    words: list[int]
+    extent: int
+    unit: int
+    nanoseconds: float
+
+    @property
+    def partial(self) -> int:
+        return self.kept * self.pieces * self.row
+
+
+_ENOUGH = 16
+_TOGETHER = 8
+_IN_CACHE = 1 << 18
+
+
+def _split(kernel: Reduce, extents: list[int]) -> _Split:
+    columns = kernel.reduced[-1] == "k"
+    inner = extents[-1] if columns else 1
+    kept = product([n for n, letter in zip(extents, kernel.reduced, strict=True) if letter == "k"]) // (inner or 1)
+    nanoseconds = product(extents) * (cost(kernel.body) + _CHEAP)
+    first = extents[kernel.reduced.index("r")]
+    length, width = max(first, 1), max(inner, 1)
+    if nanoseconds >= PAYS and kept < _ENOUGH and kernel.dtype not in ("bf16", "f16"):
+        if columns and inner >= _WIDE:
+            width = _rounded(inner, 256)
+        else:
+            whole = product(extents) // max(first, 1)
+            length = _rounded(first, 64 if whole == 1 else 1, max(4096 // max(whole, 1), 1))
+    pieces, blocks = max(-(-first // length), 1), max(-(-inner // width), 1)
+    words = [length, pieces]
+    if columns:
+        bytes_walked = product(extents) * elements.itemsize(kernel.dtype)
+        half = kernel.dtype in ("bf16", "f16")
+        together = length if half or bytes_walked < _IN_CACHE else _TOGETHER
+        words += [width, blocks, together]
+    extent = kept * pieces * blocks
+    return _Split(kept, inner, pieces, words, extent, unit_of(extent, nanoseconds), nanoseconds)
+
+
+_WIDE = 2048
+
+
+def _rounded(extent: int, multiple: int, least: int = 1) -> int:
+    """The length of one of about 32 parts."""
+    length = max(-(-extent // 32), least)
+    return -(-length // multiple) * multiple
+
+
+def _combine(planner: Planner, launch: Launch, split: _Split, offset: int) -> None:
+    kernel = planner.outline.schedule.kernels[launch.then]
+    assert isinstance(kernel, Reduce)
+    size = elements.itemsize(kernel.dtype)
+    at, target = planner.here, planner.place(launch.writes[0])
+    columns = len(kernel.reduced) == 3
+    words = [split.kept, split.pieces] + ([split.row] if columns else [])
+    words += [split.pieces, 1] + ([split.row, 1, split.pieces] if columns else [])
+    words += (planner.outline.arena_cell * WORD - at, offset, split.pieces * split.row * size)
+    words += [split.row * size] if columns else []
+    words += (target.cell * WORD - at, target.offset)
+    planner.step(launch.then, words, split.kept, split.kept, _STEP)
+
+
 rules["map"] = fill_map
+rules["reduce"] = fill_reduce

@@ -1,0 +1,277 @@
+"""A Reduce recipe in, LLVM IR out: rows summed in fixed lanes and a fixed tree, columns summed side by side.
+
+The order in which values are combined depends on the recipe and on extents alone. A range index counts the kept loops,
+then pieces of the first reduced loop, then blocks of columns; a plan that makes pieces combines them by a second kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from celadon.cpu import elements, elementwise
+from celadon.cpu.bodies import Emission
+from celadon.cpu.elements import Element
+from celadon.cpu.emit_map import at, lanes_of, read_leaf, store_some
+from celadon.cpu.ir import Function, Value
+from celadon.cpu.loops import Loop, Table, kernel_function, smaller
+from celadon.cpu.recipe import Reduce
+from celadon.types import from_short
+from celadon.vocabulary.reduce import highest, lowest
+
+_LIGHT, _MIDDLING = 2, 6
+
+
+def emit(kernel: Reduce, name: str) -> Function:
+    """The kernel's function.
+
+    Table: extents of the loops; length of a piece, number of pieces; for columns the width of a block, the number of
+    blocks and how many steps of the first reduced loop are summed at a time; each leaf; the result's address.
+    """
+    f = kernel_function(name)
+    (_Rows if kernel.reduced[-1] == "r" else _Columns)(f, kernel).emit()
+    f.returns()
+    return f
+
+
+def start_bits(op: str, dtype: str) -> bytes:
+    """What a reduction by an op starts from."""
+    known = from_short[dtype]
+    if op in ("maximum", "minimum"):
+        return (lowest if op == "maximum" else highest)(known).tobytes()
+    if op == "and":
+        return np.invert(known.type(0)).tobytes()
+    return known.type(op == "multiply").tobytes()
+
+
+class _Nest:
+    """What rows and columns share: the table, the walk over kept loops, the loops over reduced ones."""
+
+    columns = False
+
+    def __init__(self, f: Function, kernel: Reduce):
+        self.f, self.kernel = f, kernel
+        self.lanes = lanes_of(kernel.body, [kernel.dtype])
+        self.scratch = f.new(f"alloca [{self.lanes * elements.itemsize(kernel.dtype)} x i8], align 64", "ptr")
+        table = Table(f)
+        self.extents = [table.word() for _ in kernel.reduced]
+        self.length, self.pieces = table.word(), table.word()
+        self.width, self.blocks, self.together = (table.word(), table.word(), table.word()) if self.columns else (None,) * 3
+        self.emission = Emission(f, kernel.body, self.lanes, table, len(kernel.reduced))
+        self.target = table.address()
+        inner = len(kernel.reduced) - 1
+        self.kept = [k for k, letter in enumerate(kernel.reduced) if letter == "k" and not (self.columns and k == inner)]
+        self.reduced = [k for k, letter in enumerate(kernel.reduced) if letter == "r"]
+        self.dtype = accumulated(kernel.dtype)
+        nodes = len(kernel.body.nodes)
+        self.ways = 1 if nodes > _MIDDLING else 2 if nodes > _LIGHT or self.columns else 4
+
+    def combined(self, x: Element, y: Element) -> Element:
+        return elementwise.emit(self.f, self.kernel.op, [x, y], [self.dtype] * 2, self.dtype, {})
+
+    def start(self, lanes: int) -> Element:
+        return elements.constant(self.f, self.dtype, start_bits(self.kernel.op, self.dtype), lanes)
+
+    def finished(self, x: Element) -> Element:
+        if self.dtype == self.kernel.dtype:
+            return x
+        return elementwise.emit(self.f, "convert", [x], [self.dtype], self.kernel.dtype, {"new_dtype": self.kernel.dtype})
+
+    def accumulating(self, x: Element) -> Element:
+        """A value of the body in the dtype in which values are combined."""
+        return self._converted(x, self.kernel.body.result_dtypes[0])
+
+    def _converted(self, x: Element, source: str) -> Element:
+        if source == self.dtype:
+            return x
+        return elementwise.emit(self.f, "convert", [x], [source], self.dtype, {"new_dtype": self.dtype})
+
+    def emit(self) -> None:
+        """Walk the range with an odometer: one division a digit at the start, then additions."""
+        f = self.f
+        _, low, high = f.parameters
+        sizes = [self.extents[k] for k in self.kept] + [self.pieces] + ([self.blocks] if self.columns else [])
+        with Loop(f, low, high, 1, _digits(f, low, sizes)) as loop:
+            digits = loop.values
+            pointers = self._pointers(digits[: len(self.kept)])
+            piece = digits[len(self.kept)]
+            first = piece * self.length
+            stop = smaller(first + self.length, self.extents[self.reduced[0]])
+            self.one(loop.index, digits, pointers, first, stop)
+            loop.next = _advanced(f, digits, sizes)
+
+    def _pointers(self, indices: Sequence[Value]) -> list[Value]:
+        found: list[Value] = []
+        for walk in self.emission.arrays.values():
+            pointer = walk.pointer
+            for k, index in zip(self.kept, indices, strict=True):
+                pointer = walk.stepped(self.f, pointer, k, index)
+            found.append(pointer)
+        return found
+
+    def one(self, index: Value, digits: Sequence[Value], pointers: list[Value], first: Value, stop: Value) -> None:
+        raise NotImplementedError
+
+    def indices(self, digits: Sequence[Value], reduced: Sequence[Value], column: Value | None = None) -> list[Value]:
+        """The index of each loop, in their order."""
+        found = dict(zip(self.kept, digits, strict=False)) | dict(zip(self.reduced, reduced, strict=False))
+        if column is not None:
+            found[len(self.kernel.reduced) - 1] = column
+        return [found[k] for k in sorted(found)]
+
+    def value(self, pointers: Sequence[Value], indices: Sequence[Value], last: Value) -> Element:
+        by_leaf = dict(zip(self.emission.arrays, pointers, strict=True))
+        results = self.emission.results(lambda leaf: read_leaf(self.emission, leaf, by_leaf.get(leaf), indices, last))
+        return self.accumulating(results[0])
+
+    def stepped(self, pointers: Sequence[Value], loop: int, index: Value) -> list[Value]:
+        walks = self.emission.arrays.values()
+        return [w.stepped(self.f, p, loop, index) for w, p in zip(walks, pointers, strict=True)]
+
+    def loops(
+        self, ranges: Sequence[tuple[int, Value, Value]], pointers: list[Value], sums: list[Element],
+        inside: Callable[[list[Value], list[Value], list[Element]], list[Element]], indices: tuple[Value, ...] = (),
+    ) -> list[Element]:  # fmt: skip
+        """A nest over reduced loops that carries sums; `inside(pointers, indices, sums)` gives the new ones."""
+        if not ranges:
+            return inside(pointers, list(indices), sums)
+        (k, first, stop), *rest = ranges
+        with Loop(self.f, first, stop, 1, elements.parts(sums)) as loop:
+            inner = elements.rejoined(loop.values, sums)
+            found = self.loops(rest, self.stepped(pointers, k, loop.index), inner, inside, (*indices, loop.index))
+            loop.next = elements.parts(found)
+        return elements.rejoined(loop.results, sums)
+
+
+class _Rows(_Nest):
+    """The innermost loop is reduced: several vectors of partial sums, combined by a tree at the end."""
+
+    def one(self, index: Value, digits: Sequence[Value], pointers: list[Value], first: Value, stop: Value) -> None:
+        f, zero = self.f, self.f.constant("i64", 0)
+        ranges = [(k, zero, self.extents[k]) for k in self.reduced]
+        ranges[0] = (self.reduced[0], first, stop)
+        _, inner_first, inner_stop = ranges[-1]
+
+        def inside(pointers: list[Value], outer: list[Value], sums: list[Element]) -> list[Element]:
+            def value(at: Value) -> Element:
+                return self.value(pointers, self.indices(digits, [*outer, at]), inner_stop - 1)
+
+            return self._along(inner_first, inner_stop, sums, value)
+
+        sums = self.loops(ranges[:-1], pointers, [self.start(self.lanes)] * self.ways, inside)
+        total = self.finished(_across(f, _tree(sums, self.combined), self.lanes, self.combined))
+        elements.store(f, total, at(f, self.target, index, self.kernel.dtype), self.kernel.dtype)
+
+    def _along(self, first: Value, stop: Value, sums: list[Element], value: Callable[[Value], Element]) -> list[Element]:
+        f, lanes, ways = self.f, self.lanes, len(sums)
+        whole = first + ((stop - first) & -(lanes * ways))
+        with Loop(f, first, whole, lanes * ways, elements.parts(sums)) as loop:
+            inner = elements.rejoined(loop.values, sums)
+            places = [loop.index + u * lanes if u else loop.index for u in range(ways)]
+            loop.next = elements.parts([self.combined(s, value(at)) for s, at in zip(inner, places, strict=True)])
+        sums = elements.rejoined(loop.results, sums)
+        with Loop(f, whole, stop, lanes, elements.parts(sums[:1])) as loop:
+            left = (stop - loop.index).convert("trunc", "i32")
+            mask = f.splat(left, lanes).compare("sgt", f.lane_numbers("i32", lanes))
+            masked = elements.select(mask, value(loop.index), self.start(lanes))
+            loop.next = elements.parts([self.combined(elements.rejoined(loop.values, sums[:1])[0], masked)])
+        return [*elements.rejoined(loop.results, sums[:1]), *sums[1:]]
+
+
+class _Columns(_Nest):
+    """The innermost loop is kept: a few rows at a time are added to a row of results that stays in cache."""
+
+    columns = True
+
+    def one(self, index: Value, digits: Sequence[Value], pointers: list[Value], first: Value, stop: Value) -> None:
+        f = self.f
+        assert self.width is not None and self.together is not None
+        low = digits[-1] * self.width
+        high = smaller(low + self.width, self.extents[-1])
+        row = self._row(digits)
+        once = (stop - first).compare("sgt", 0).select(stop, first + 1)
+        with Loop(f, first, once, self.together) as rows:
+            some = (rows.index, smaller(rows.index + self.together, stop))
+            with Loop(f, low, high, self.lanes * self.ways) as loop:
+                self._add(digits, pointers, some, loop.index, high, row, rows.index.equals(first))
+
+    def _row(self, digits: Sequence[Value]) -> Value:
+        """The first result of this piece."""
+        number = self.f.constant("i64", 0)
+        for k, digit in zip(self.kept, digits, strict=False):
+            number = number * self.extents[k] + digit
+        number = (number * self.pieces + digits[len(self.kept)]) * self.extents[-1]
+        return at(self.f, self.target, number, self.kernel.dtype)
+
+    def _add(
+        self, digits: Sequence[Value], pointers: list[Value], rows: tuple[Value, Value], column: Value, high: Value,
+        row: Value, is_first: Value,
+    ) -> None:  # fmt: skip
+        """Add some rows to the vectors of results from `column` on."""
+        f, dtype, lanes = self.f, self.kernel.dtype, self.lanes
+        columns = [column + u * lanes if u else column for u in range(self.ways)]
+        targets = [at(f, row, c, dtype) for c in columns]
+        before = [self._converted(elements.load(f, t, dtype, lanes), dtype) for t in targets]
+        sums = [elements.select(is_first, self.start(lanes), x) for x in before]
+        zero = f.constant("i64", 0)
+        ranges = [(self.reduced[0], *rows), *((k, zero, self.extents[k]) for k in self.reduced[1:])]
+
+        def inside(pointers: list[Value], outer: list[Value], sums: list[Element]) -> list[Element]:
+            values = [self.value(pointers, self.indices(digits, outer, c), high - 1) for c in columns]
+            return [self.combined(s, v) for s, v in zip(sums, values, strict=True)]
+
+        for total, target, c in zip(self.loops(ranges, pointers, sums, inside), targets, columns, strict=True):
+            store_some(f, self.finished(total), target, dtype, high - c, self.scratch)
+
+
+def _tree(values: Sequence[Element], combine: Callable[[Element, Element], Element]) -> Element:
+    found = list(values)
+    while len(found) > 1:
+        found = [combine(*found[i : i + 2]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
+    return found[0]
+
+
+def _across(f: Function, vector: Element, lanes: int, combine: Callable[[Element, Element], Element]) -> Element:
+    """All lanes combined: the upper half with the lower, until one is left."""
+    while lanes > 1:
+        lanes //= 2
+        low = elements.each(lambda x: _half(f, x, range(lanes)), vector)  # noqa: B023
+        high = elements.each(lambda x: _half(f, x, range(lanes, 2 * lanes)), vector)  # noqa: B023
+        vector = combine(low, high)
+    return vector
+
+
+def _half(f: Function, x: Value, lanes: range) -> Value:
+    return f.extract(x, lanes[0]) if len(lanes) == 1 else f.shuffle(x, x, lanes)
+
+
+def _digits(f: Function, number: Value, sizes: Sequence[Value]) -> list[Value]:
+    """A number written in digits of the given sizes, the last the fastest."""
+    digits: list[Value] = []
+    for size in reversed(sizes[1:]):
+        size = size.compare("sgt", 0).select(size, 1)
+        digits.append(f.binary("urem", number, size))
+        number = f.binary("udiv", number, size)
+    return [number, *reversed(digits)]
+
+
+def _advanced(f: Function, digits: Sequence[Value], sizes: Sequence[Value]) -> list[Value]:
+    """The digits of the next number."""
+    found: list[Value] = []
+    carry: Value | None = None
+    for k in reversed(range(len(digits))):
+        more = digits[k] + 1
+        value = more if carry is None else carry.select(more, digits[k])
+        if k:
+            full = value.equals(sizes[k])
+            found.append(full.select(0, value))
+            carry = full
+        else:
+            found.append(value)
+    return found[::-1]
+
+
+def accumulated(dtype: str) -> str:
+    """The dtype in which values of a dtype are combined."""
+    return "f32" if dtype in ("bf16", "f16") else dtype
