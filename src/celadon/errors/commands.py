@@ -81,7 +81,7 @@ class TargetFailed(CeladonError, RuntimeError):
     code = "CEL606"
     title = "The target raised an error"
     message = "{function} raised {error} at {raised}"
-    cause = "The function does not run with the arguments that were given, whether its static arguments are traced or not."
+    cause = "The function does not run with the arguments that were given, traced or static."
     cure = "Call it with these arguments in Python first; correct the specs or the function."
     when = "When a target that is priced, lowered or compared raises an error with every argument in its place."
     trigger = (
@@ -182,10 +182,14 @@ class NothingToPrice(CeladonError, ValueError):
     cause = "A price is the difference between tracing an argument and making it static, over the values it takes."
     cure = "Name one with the values it takes in a run: --static 's=2.0,3.0,4.0'."
     when = "When celadon price is called without --static."
-    trigger = "from celadon.ledger import pricing, sides\npricing.price(pricing.Job(sides.Celadon(lambda x: x), {'x': 1.0}, {}))"
+    trigger = (
+        "from celadon.ledger import pricing, sides\n"
+        "pricing.price(pricing.Job(sides.Celadon(lambda x: x), {'x': 1.0}, {}))"
+    )
     cured = (
         "from celadon.ledger import measure, pricing, sides\n"
-        "pricing.price(pricing.Job(sides.Celadon(lambda x, n: x * n), {'x': 1.0}, {'n': [2]}), plan=measure.Plan(calls=5))"
+        "job = pricing.Job(sides.Celadon(lambda x, n: x * n), {'x': 1.0}, {'n': [2]})\n"
+        "pricing.price(job, plan=measure.Plan(calls=5))"
     )
     related = ("CEL615",)
 

@@ -1,0 +1,209 @@
+"""Prices and pages come in as data, text for the terminal goes out: tables, marked programs, verdicts, progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from celadon.ledger.measure import Advance, Interval
+from celadon.ledger.pages import Page
+from celadon.ledger.pricing import Comparison, FirstCall, Line, Price, StaticPrice, Way
+
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+_MARKS = {"both": (" ", ""), "traced": ("T", "cyan"), "static": ("S", "yellow")}
+
+
+def console() -> Console:
+    """The terminal; as wide as a program's lines when the output goes elsewhere."""
+    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people, with three digits.
+
+    >>> duration(0.00533), duration(2.5e-06), duration(1.5)
+    ('5.33 ms', '2.50 us', '1.50 s')
+    """
+    unit, size = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
+    value = seconds / size
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
+
+
+def number(value: float) -> str:
+    """A ratio or a count for people.
+
+    >>> number(0.123), number(26.12), number(1234.5)
+    ('0.12', '26.1', '1,234')
+    """
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def show_price(price: Price, out: Console) -> None:
+    """Print everything about a function's static arguments."""
+    arguments = "  ".join(f"{name}: {type}" for name, type in price.arguments.items())
+    out.print(Text.assemble((price.function, "bold"), f"   {arguments}"))
+    for static in price.statics:
+        _show_static(static, out)
+
+
+def _show_static(static: StaticPrice, out: Console) -> None:
+    out.print()
+    out.rule(Text(f"{static.argument} = {', '.join(static.values)}"), align="left", characters="-")
+    _show_program(static.program, out)
+    out.print(_steady_table(static))
+    if static.same is not None:
+        out.print(f"  {_sameness(static)}", soft_wrap=True)
+    out.print(_first_table(static))
+    for text in _facts(static):
+        out.print(f"  {text}", soft_wrap=True)
+    if static.against is not None:
+        out.print(_against_table(static, static.against))
+    _show_verdict(static, out)
+
+
+def _show_program(program: Sequence[Line], out: Console) -> None:
+    both = any(line.where == "traced" for line in program)
+    out.print("  the lowered program; T: only traced, S: only static" if both else "  the lowered program, static")
+    for line in program:
+        mark, style = _MARKS[line.where]
+        out.print(Text(f"  {mark if both else ' '} {line.text}", style=style if both else ""), soft_wrap=True)
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", style="", header_style="dim", no_wrap=True)
+    return table
+
+
+def _ways(static: StaticPrice) -> list[tuple[str, Way]]:
+    pairs = [("traced", static.traced), ("static", static.static)]
+    return [(name, way) for name, way in pairs if way is not None]
+
+
+def _steady_table(static: StaticPrice) -> Padding:
+    table = _table("\n  a steady call", "", "median", "95 % interval", "calls")
+    for name, way in _ways(static):
+        table.add_row(name, duration(way.steady.median), _bounds(way.steady), str(way.steady.calls))
+    return Padding(table, (0, 0, 0, 0))
+
+
+def _bounds(steady: Interval) -> str:
+    return f"{duration(steady.low)} - {duration(steady.high)}"
+
+
+def _sameness(static: StaticPrice) -> str:
+    if static.same:
+        return "the same, within noise"
+    assert static.traced is not None
+    traced, one = static.traced.steady.median, static.static.steady.median
+    return f"static is {number(max(traced, one) / min(traced, one))} times as {'fast' if one < traced else 'slow'}"
+
+
+def _first_table(static: StaticPrice) -> Padding:
+    columns = ("", "value", "trace", "lower", "compile", "first run", "in all", "steady calls")
+    table = _table("\n  the first call at each value", *columns)
+    for name, way in _ways(static):
+        for call in way.first:
+            table.add_row(name, *_first_row(call, way))
+    return Padding(table, (0, 0, 0, 0))
+
+
+def _first_row(call: FirstCall, way: Way) -> list[str]:
+    stages = (call.stages.trace, call.stages.lower, call.stages.compile, call.stages.run)
+    times = [duration(seconds) if seconds else "-" for seconds in stages]
+    return [call.value, *times, duration(call.total), number(call.total / way.steady.median)]
+
+
+def _facts(static: StaticPrice) -> Iterator[str]:
+    yield ""
+    yield f"debt: a new static value costs {number(static.static.debt)} steady calls; break-even: {_break_even(static)}"
+    for name, way in _ways(static):
+        share = f"sharing {_count(way.executables, 'executable')}" if way.entries > 1 else "with its executable"
+        yield f"cache: {name} {_count(way.entries, 'entry', 'entries')}, {share}"
+    if static.fallbacks:
+        yield f"ran on the reference executor, for lack of a kernel for: {', '.join(static.fallbacks)}"
+
+
+def _break_even(static: StaticPrice) -> str:
+    if static.break_even is not None:
+        return f"after {number(static.break_even)} calls at one value"
+    return "none, it can't be traced" if static.traced is None else "never, steady calls are not faster for it"
+
+
+def _count(n: int, one: str, many: str = "") -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def _against_table(static: StaticPrice, other: Comparison) -> Padding:
+    title = f"\n  against {other.library} {other.version}, in the same run, in turn"
+    table = _table(title, "", "celadon", other.library, "ratio")
+    for name, ours, theirs in (("traced", static.traced, other.traced), ("static", static.static, other.static)):
+        if ours is not None and theirs is not None:
+            for row in _against_rows(name, ours, theirs, other.ratios):
+                table.add_row(*row)
+    return Padding(table, (0, 0, 0, 0))
+
+
+def _against_rows(name: str, ours: Way, theirs: Way, ratios: dict[str, float]) -> Iterator[list[str]]:
+    for figure, mine, other in zip(_FIGURES, _figures(ours), _figures(theirs), strict=True):
+        ratio = ratios.get(f"{name} {figure}")
+        if ratio is not None:
+            yield [f"{name}: {figure}", mine, other, f"{number(ratio)} x"]
+
+
+_FIGURES = ("steady call", "first call", "new value", "cache entries", "executables")
+
+
+def _figures(way: Way) -> list[str]:
+    times = (way.steady.median, way.first[0].total, way.debt * way.steady.median)
+    return [*map(duration, times), str(way.entries), str(way.executables)]
+
+
+def _show_verdict(static: StaticPrice, out: Console) -> None:
+    found = static.verdict
+    out.print()
+    out.print(Text.assemble("  ", (f"{found.kind}: {static.argument}", "bold"), f" - {found.reason}"), soft_wrap=True)
+    if found.line:
+        out.print(Text(f"    {found.line}: {found.code}"), soft_wrap=True)
+
+
+def show_page(page: Page, out: Console) -> None:
+    """Print one page of the catalogue."""
+    out.print(Text.assemble((f"{page.code}  {page.name}", "bold"), f"  ({page.kind})"))
+    out.print(Text(page.title))
+    for title in ("message", "cause", "cure", "when"):
+        out.print(Text.assemble("\n", (title, "dim"), f"\n  {getattr(page, title)}"), soft_wrap=True)
+    for title in ("trigger", "cured"):
+        out.print(Text.assemble("\n", (title, "dim")))
+        out.print(Padding(Syntax(getattr(page, title), "python", background_color="default"), (0, 2)))
+    if page.related:
+        out.print(Text.assemble("\n", ("related", "dim"), f"\n  {', '.join(page.related)}"))
+
+
+def show_pages(pages: Sequence[Page], out: Console) -> None:
+    """Print the list of all errors."""
+    table = _table("", "code", "name", "title")
+    for page in pages:
+        table.add_row(page.code, page.name, page.title)
+    for column in table.columns:
+        column.justify = "left"
+    out.print(table)
+
+
+@contextmanager
+def progress(what: str, total: float) -> Generator[Advance]:
+    """A bar on the terminal's error stream while measuring; silent when that is no terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    err = Console(stderr=True)
+    with Progress(*columns, console=err, transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda share: bar.advance(task, share)
