@@ -74,7 +74,7 @@ def _text(plan: Plan, structure: Structure, numbers: Numbers, names: dict[str, A
     names["captured"] = captured
     used = _used(outline)
     lines = [f"    x{i} = arrays[{i}]" for i in range(own) if i in used or i in _sources_of_results(outline)]
-    if not plan.steps:
+    if not plan.steps and not outline.results:
         return _joined(lines, _returned(plan, structure, names))
     lines += ["    try:", "        frame = pop()", "    except IndexError:", "        frame = fresh()"]
     lines += [f"    o{k} = allocate({nbytes})" for k, nbytes in enumerate(plan.result_bytes)]

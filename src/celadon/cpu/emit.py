@@ -9,11 +9,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from celadon import errors
-from celadon.cpu import emit_map, emit_reduce, ir, link, llvm, store
+from celadon.cpu import emit_map, emit_moves, emit_reduce, ir, link, llvm, store
 from celadon.cpu.ir import Function
-from celadon.cpu.recipe import Kernel, Map, Reduce, digest
+from celadon.cpu.recipe import Kernel, Map, Moved, Reduce, digest
 
-emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit, Reduce: emit_reduce.emit}
+emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit, Reduce: emit_reduce.emit, Moved: emit_moves.emit}
 
 
 class Code:

@@ -8,13 +8,14 @@ from typing import Any
 
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
-from celadon.cpu import bound, emit, tables
+from celadon.cpu import bound, emit, emit_moves, moves, move_tables, tables
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import Plan, outlined, planned
 from celadon.cpu.totality import lacking
 from celadon.program import Program
 from celadon.types import Shape
 
+_RULES = (moves, tables, move_tables)  # imported for the rules that they add to fuse and plan
 Call = Callable[[Sequence[Array]], list[Array]]
 _PLANS_AT_MOST = 256
 
@@ -24,7 +25,7 @@ class CPU:
 
     name = "cpu"
     takes = EVERYTHING
-    native: frozenset[str] = tables.NATIVE
+    native: frozenset[str] = frozenset(emit_moves.CUMULATIVE)
 
     def lacks(self, program: Program) -> list[str]:
         """The ops of a lowered program for which there is no kernel, with dtypes: "sine:c64"."""

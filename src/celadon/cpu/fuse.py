@@ -16,7 +16,7 @@ from celadon.cpu.recipe import (
     Alias, Body, Constant, Extra, Kernel, Launch, Leaf, Map, Node, Place, Reduce, Schedule, Step,
 )  # fmt: skip
 from celadon.program import Equation, Literal, Operand, Program, Var
-from celadon.types import ArrayType, Shape, short_name
+from celadon.types import ArrayType, DType, Shape, short_name
 
 Rule = Callable[["Fusion", int], None]
 rules: dict[str, Rule] = {}  # by op name: how an equation that is no map, view, iota or reduce becomes steps
@@ -65,7 +65,10 @@ class Fusion:
         if type(x) is Var:
             return self.numbers[x]
         assert isinstance(x, Literal)
-        return self.extra(Extra(short_name(x.type.dtype), _bits(x)), x.type)
+        return self.constant(_bits(x), x.type.dtype)
+
+    def constant(self, bits: bytes, dtype: DType) -> int:
+        return self.extra(Extra(short_name(dtype), bits), ArrayType((), dtype))
 
     def extra(self, extra: Extra, type: ArrayType) -> int:
         if extra.like < 0 and extra in self.extras:
@@ -108,10 +111,25 @@ class Fusion:
 
     def copy(self, source: int, target: int) -> None:
         """Store a variable's elements as another variable of its shape."""
+        self._map(self._draft_of(source), source, [0], [target])
+
+    def copy_into(self, source: int, target: int, layout: Layout, **facts: Any) -> None:
+        """Store a variable's elements in a part of another: as `layout`, at the place that a rule of plan finds."""
+        draft = self._draft_of(source)
+        loops = merged(self.types[source].shape, [self.layouts[source], layout])
+        body, reads = _finished(draft, loops, [0])
+        kernel = Map(len(loops), body, (access(layout, loops),))
+        self.launch(kernel, like=source, loops=loops, reads=reads, writes=(target,), **facts)
+
+    def fill(self, value: int, target: int) -> None:
+        """Store a scalar everywhere in a variable."""
+        self._map(self._draft_of(value), target, [0], [target])
+
+    def _draft_of(self, number: int) -> _Draft:
         draft = _Draft()
-        draft.leaves.append(("array", short_name(self.types[source].dtype), self.layouts[source]))
-        draft.reads.append(source)
-        self._map(draft, source, [0], [target])
+        draft.leaves.append(("array", short_name(self.types[number].dtype), self.layouts[number]))
+        draft.reads.append(number)
+        return draft
 
     # --- steps
 

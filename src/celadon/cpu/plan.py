@@ -187,6 +187,7 @@ class Planner:
         self.words: list[int] = [0] * (outline.arena_cell + 1)
         self.steps: list[tuple[int, int, int, int]] = []
         self.nanoseconds = 0.0
+        self.addressed: Place | None = None  # what the last address step found
         self._place_given()
 
     def _place_given(self) -> None:
@@ -210,6 +211,10 @@ class Planner:
 
     def _alias(self, step: Alias) -> None:
         place = self.place(step.operand)
+        if step.rule == "addressed":
+            assert self.addressed is not None
+            self.places[step.result] = self.addressed
+            return
         view = VIEW_RULES.get(step.rule)
         if view is None:
             strides = dense_strides(self.shapes[step.result], self.sizes[step.result])

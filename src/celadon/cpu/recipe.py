@@ -125,7 +125,7 @@ class Launch:
     like: the variable whose axes the loops walk, grouped by `loops` (the axes of each loop, outermost first).
     reads, writes: variables in the order of the kernel's operands; reduced: axes of `like` that the writes lack.
     rule: how plan fills the table; equation: the one whose parameters it reads, or -1; then: a kernel that finishes the
-    work, where there is one.
+    work, where there is one; part: which operand of the equation this launch is for.
     """
 
     kernel: int
@@ -137,6 +137,7 @@ class Launch:
     reduced: tuple[int, ...] = ()
     equation: int = -1
     then: int = -1
+    part: int = 0
 
 
 Step = Alias | Launch

@@ -9,11 +9,10 @@ from celadon.cpu import elements
 from celadon.cpu.plan import PAYS, WORD, Planner, extents_of, product, rules, unit_of
 from celadon.cpu.recipe import Body, Launch, Map, Reduce
 
-NATIVE: frozenset[str] = frozenset()  # macro ops that have a kernel
 _CHEAP = 0.1
 _DEAR = 1.0
 _ARRAY = 0.15
-_STEP = 20.0
+STEP = 20.0
 _DEAR_OPS = frozenset(
     """divide remainder power sine cosine tan tanh exponential exponential_minus_one log log_plus_one logistic sqrt rsqrt
     cbrt atan2 erf erfc erf_inv lgamma digamma zeta polygamma bessel_i1e acos acosh asin asinh atan atanh cosh sinh
@@ -44,7 +43,7 @@ def fill_map(planner: Planner, launch: Launch) -> None:
     nanoseconds = product(extents) * cost(kernel.body)
     extent = extents[0] if loops else 1
     multiple = 64 if len(loops) == 1 else 1
-    planner.step(launch.kernel, words, extent, unit_of(extent, nanoseconds, multiple), nanoseconds + _STEP)
+    planner.step(launch.kernel, words, extent, unit_of(extent, nanoseconds, multiple), nanoseconds + STEP)
 
 
 def fill_reduce(planner: Planner, launch: Launch) -> None:
@@ -64,7 +63,7 @@ def fill_reduce(planner: Planner, launch: Launch) -> None:
         if leaf.source != "iota":
             words += planner.operand(next(reads), launch.loops, leaf.access, at)
     words += (cell * WORD - at, offset)
-    planner.step(launch.kernel, words, split.extent, split.unit, split.nanoseconds + _STEP)
+    planner.step(launch.kernel, words, split.extent, split.unit, split.nanoseconds + STEP)
     if split.pieces > 1:
         _combine(planner, launch, split, offset)
 
@@ -135,7 +134,7 @@ def _combine(planner: Planner, launch: Launch, split: _Split, offset: int) -> No
     words += (planner.outline.arena_cell * WORD - at, offset, split.pieces * split.row * size)
     words += [split.row * size] if columns else []
     words += (target.cell * WORD - at, target.offset)
-    planner.step(launch.then, words, split.kept, split.kept, _STEP)
+    planner.step(launch.then, words, split.kept, split.kept, STEP)
 
 
 rules["map"] = fill_map
