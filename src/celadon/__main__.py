@@ -22,6 +22,7 @@ Arg = Annotated[list[str] | None, typer.Option("--arg", help=ARG, metavar="NAME=
 Static = Annotated[list[str] | None, typer.Option("--static", help=STATIC, metavar="NAME=VALUES")]
 Code = Annotated[str, typer.Argument(metavar="CODE", help="CEL101, or the name of an error's class")]
 Version = Annotated[bool, typer.Option("--version", callback=lambda wanted: _version(wanted), is_eager=True)]
+Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
 AsJSON = Annotated[bool, typer.Option("--json", help="print data only")]
 
 
@@ -45,7 +46,8 @@ def price(
     static: Static = None,
     against: Annotated[str | None, typer.Option(help="measure another library in the same run: jax")] = None,
     calls: Annotated[int | None, typer.Option(min=3, help=CALLS)] = None,
-    as_json: AsJSON = False,
+    as_json: Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
+AsJSON = False,
 ) -> None:
     """What each static argument of a function costs: programs, steady and first calls, debt, cache entries, verdict."""
     from celadon.ledger import against as others, measure, pricing, rendering, sides
@@ -80,7 +82,8 @@ def lower(target: Target, arg: Arg = None, static: Static = None) -> None:
 
 
 @app.command()
-def explain(code: Code, as_json: AsJSON = False) -> None:
+def explain(code: Code, as_json: Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
+AsJSON = False) -> None:
     """One page of the error catalogue: message, cause, cure, and a snippet that raises it."""
     from celadon.ledger import pages, rendering
 
@@ -92,13 +95,16 @@ def explain(code: Code, as_json: AsJSON = False) -> None:
 
 
 @app.command(name="errors")
-def list_errors(as_json: AsJSON = False) -> None:
+def list_errors(as_json: Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
+AsJSON = False, markdown: Markdown = False) -> None:
     """All errors of the catalogue."""
     from celadon.ledger import pages, rendering
 
     found = pages.every()
     if as_json:
         _print_json(found)
+    elif markdown:
+        print(pages.markdown(found), end="")
     else:
         rendering.show_pages(found, rendering.console())
 

@@ -1,4 +1,4 @@
-"""Array: a concrete immutable array in aligned memory of the pool; arrays of others come in here, NumPy views go out."""
+"""Array: a concrete immutable array in aligned pool memory; arrays of others come in here, NumPy views go out."""
 
 from __future__ import annotations
 
@@ -189,6 +189,6 @@ def _from_protocol(x: Any) -> Any:
     raise errors.NotAnArray(type=type(x).__name__)
 
 
-tracing.as_array = as_array
+tracing.outside.as_array = as_array
 
 __all__ = ["Array", "Tracer", "as_array", "from_host"]

@@ -47,7 +47,7 @@ _executors: dict[str, Executor] = {}
 
 def executor(name: str | None = None) -> Executor:
     """The executor of a name ("cpu", "reference", "xla"), or the one that the settings choose; loaded at first use."""
-    name = name or executor_name.value
+    name = str(name or executor_name.value)
     found = _executors.get(name)
     if found is None:
         if name not in _PLACES:
@@ -91,8 +91,8 @@ class Store:
         made = executor.compile(structure)
         seconds = time.perf_counter() - start
         events.record(
-            "compile", seconds, name=structure.program.name, executor=executor.name, equations=len(structure.program.equations),
-            kernels=made.kernels, compiled=made.compiled, digest=structure.digest[:16],
+            "compile", seconds, name=structure.program.name, executor=executor.name, digest=structure.digest[:16],
+            equations=len(structure.program.equations), kernels=made.kernels, compiled=made.compiled,
         )  # fmt: skip
         self.weak[key] = made
         self._touch(key, made)

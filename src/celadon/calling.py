@@ -216,8 +216,7 @@ def _is_plain(value: Any) -> bool:
 def _name_of(function: Callable[..., Any]) -> str:
     if isinstance(function, functools.partial):
         return _name_of(function.func)
-    name = getattr(function, "__name__", None) or type(function).__name__
-    return name
+    return getattr(function, "__name__", None) or type(function).__name__
 
 
 def _selections(parameters: Parameters, options: Options, name: str) -> tuple[Selection, Selection]:
@@ -333,7 +332,7 @@ def _type_of_numpy(x: np.ndarray[Any, Any] | np.generic) -> ArrayType:
 
 
 def _type_of_other(x: Any) -> ArrayType | None:
-    if isinstance(x, type) or isinstance(x, str | bytes):
+    if isinstance(x, type | str | bytes):
         return None
     if hasattr(x, "__jax_array__") or hasattr(x, "__array__"):
         return array.as_array(x).type

@@ -1,4 +1,4 @@
-"""Evaluate: the interpreter outside any trace; exact ops run in NumPy, every other op as a one-op program on the executor."""
+"""Evaluate: the interpreter outside any trace; exact ops run in NumPy, others as one-op programs on the executor."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def _program_of(op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) ->
     return Program(inputs, [Equation(op, inputs, outputs, params)], outputs, name=op.name)
 
 
-tracing.eager = Evaluate()
+tracing.outside.interpreter = Evaluate()
 
 __all__ = ["Evaluate", "Literal"]

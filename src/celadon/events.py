@@ -1,10 +1,10 @@
-"""The event log: what every trace, compile, miss and fall-back did and cost, as data; listeners and readers render it."""
+"""The event log: what every trace, compile, miss and fall-back cost, as data; listeners and readers render it."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +38,7 @@ def record(kind: str, seconds: float = 0.0, **facts: Any) -> Event:
 
 
 @contextmanager
-def timed(kind: str, **facts: Any) -> Iterator[dict[str, Any]]:
+def timed(kind: str, **facts: Any) -> Generator[dict[str, Any]]:
     """Record how long the block took; the block may add facts to the dict it is given."""
     start = time.perf_counter()
     yield facts
@@ -46,7 +46,7 @@ def timed(kind: str, **facts: Any) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def watching() -> Iterator[list[Event]]:
+def watching() -> Generator[list[Event]]:
     """Collect the events of a block in a list.
 
     >>> with watching() as seen:

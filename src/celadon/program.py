@@ -1,4 +1,4 @@
-"""Programs: typed equations over variables and literals; tracing makes them, every later stage reads and rewrites them."""
+"""Programs: typed equations over variables and literals; tracing makes them, every later stage rewrites them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Equation:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Program:
-    """Inputs, captured arrays, equations in order, outputs. `captures` pairs a variable with the array it stands for."""
+    """Inputs, captured arrays, equations in order, outputs; a capture is a variable and the array it stands for."""
 
     inputs: Sequence[Var]
     equations: Sequence[Equation]
@@ -127,7 +127,7 @@ def show(program: Program) -> str:
     head = ", ".join(f"{name(v)}:{v.type}" for v in [*program.inputs, *(v for v, _ in program.captures)])
     lines = [f"  {_line(equation, name)}" for equation in program.equations]
     outputs = ", ".join(map(name, program.outputs))
-    return "\n".join([f"{program.name}({head}) -> ({outputs})", *lines]) if lines else f"{program.name}({head}) -> ({outputs})"
+    return "\n".join([f"{program.name}({head}) -> ({outputs})", *lines])
 
 
 def _line(equation: Equation, name: Callable[[Operand], str]) -> str:

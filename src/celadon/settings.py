@@ -1,10 +1,10 @@
-"""Settings: a global value with a per-thread override, each defined beside what it governs; key() is what programs are keyed by."""
+"""Settings: a global value with a per-thread override, each defined beside what it governs; key() is part of keys."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,7 +34,7 @@ class Setting:
 
     def __init__(self, name: str, default: Any, keyed: bool = False, changed: Callable[[Any], None] | None = None):
         self.name, self.default, self.keyed, self.changed = name, default, keyed, changed
-        self._global = _from_environment(name, default) if name in ENVIRONMENT or name.startswith("jax_") else default
+        self.everywhere = _from_environment(name, default)
         registry[name] = self
         _refresh()
 
@@ -43,17 +43,17 @@ class Setting:
         overrides = _thread.overrides
         if overrides is not None and self.name in overrides:
             return overrides[self.name]
-        return self._global
+        return self.everywhere
 
     def update(self, value: Any) -> None:
         """Set the global value."""
-        self._global = value
+        self.everywhere = value
         if self.changed is not None:
             self.changed(value)
         _refresh()
 
     @contextmanager
-    def __call__(self, value: Any) -> Iterator[None]:
+    def __call__(self, value: Any) -> Generator[None]:
         before = _thread.overrides
         _override({**(before or {}), self.name: value})
         try:
@@ -79,7 +79,7 @@ def _override(overrides: dict[str, Any] | None) -> None:
 
 def _refresh() -> None:
     global _global_key
-    _global_key = tuple(setting._global for setting in registry.values() if setting.keyed)
+    _global_key = tuple(setting.everywhere for setting in registry.values() if setting.keyed)
     _thread.key = _values()
 
 
@@ -89,7 +89,7 @@ def _values() -> tuple[object, ...]:
 
 def _from_environment(name: str, default: Any) -> Any:
     text = os.environ.get(name.upper())
-    if text is None:
+    if text is None or not (name in ENVIRONMENT or name.startswith("jax_")):
         return default
     if isinstance(default, bool):
         return text.lower() in ("1", "true", "yes", "on")

@@ -87,7 +87,7 @@ def select(
 
 
 def _integers(argnums: Any, option: str, function: str) -> Numbers:
-    entries = argnums if isinstance(argnums, Iterable) and not isinstance(argnums, str) else (argnums,)
+    entries: Iterable[Any] = (argnums,) if isinstance(argnums, str) or not isinstance(argnums, Iterable) else argnums
     found: list[int] = []
     for entry in entries:
         if isinstance(entry, bool) or not hasattr(entry, "__index__"):
@@ -131,7 +131,7 @@ def _known(parameters: Parameters, names: Names, option: str, function: str) -> 
 
 
 def resolved_indices(indices: Numbers, count: int) -> frozenset[int]:
-    """Positions within a call of `count` positional arguments; only a function that takes *args has negative ones left."""
+    """Positions within a call of `count` positional arguments; indices below 0 are left only where *args are taken."""
     return frozenset(i + count if i < 0 else i for i in indices)
 
 

@@ -1,4 +1,4 @@
-"""The stages of a jitted function, one object each: Traced, Lowered, Compiled; and Entry, what a cache keeps of a call."""
+"""The stages of a jitted function, one object each: Traced, Lowered, Compiled; and Entry, what a cache keeps."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class Lowered:
         return stablehlo.print_module(self.module)
 
     def cost_analysis(self) -> dict[str, float]:
-        """Floating-point operations ("flops") and bytes read and written ("bytes accessed"), estimated from the types."""
+        """Floating-point operations ("flops") and bytes moved ("bytes accessed"), estimated from the types."""
         return price.estimate(self.module.program)
 
     def compile(self) -> Compiled:

@@ -1,4 +1,4 @@
-"""Static values as keys: typed comparison that descends into containers, and what is asked of a value before it is a key."""
+"""Static values as keys: typed comparison that descends into containers, and errors for what can't be a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of signatures: one per function and options, dying with the function; wrappers of one function share them."""
+"""The tables of signatures: one per function and options, dying with the function; its wrappers share them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Interpreters: an op called on values goes to the current one, which computes it (Evaluate) or records an equation (Record)."""
+"""Interpreters: an op called on values goes to the current one, which computes it or records an equation (Record)."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -77,13 +77,20 @@ class _State(threading.local):
     interpreter: Interpreter | None = None
 
 
+class Outside:
+    """What stands outside any trace: evaluate.py and array.py, which build on this module, fill it in."""
+
+    interpreter: Interpreter
+    as_array: Callable[[Any], Any]
+
+
 _state = _State()
-eager: Interpreter  # set by array.py: Evaluate
+outside = Outside()
 
 
 def current() -> Interpreter:
     """The interpreter that ops go to, in this thread."""
-    return _state.interpreter or eager
+    return _state.interpreter or outside.interpreter
 
 
 def recording() -> Record | None:
@@ -93,7 +100,7 @@ def recording() -> Record | None:
 
 
 @contextmanager
-def interpreting(interpreter: Interpreter | None) -> Iterator[None]:
+def interpreting(interpreter: Interpreter | None) -> Generator[None]:
     before = _state.interpreter
     _state.interpreter = interpreter
     try:
@@ -152,7 +159,7 @@ class Record:
         self.inputs: list[Var] = []
         self.input_names: list[str] = []
         self.equations: list[Equation] = []
-        self.captures: dict[int, tuple[Var, Any]] = {}
+        self.captures: dict[int, tuple[Var, Any, Any]] = {}
 
     def input(self, type: ArrayType, name: str = "") -> Tracer:
         var = Var(type)
@@ -194,14 +201,14 @@ class Record:
         return outer is record and record.open
 
     def capture(self, x: Any) -> Operand:
-        if isinstance(x, np.generic) or getattr(x, "shape", None) == () and isinstance(x, np.ndarray):
+        if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.shape == ()):
             return literal(x, canonical(x.dtype))
         return self._captured(x)
 
     def _captured(self, x: Any) -> Var:
         found = self.captures.get(id(x))
         if found is None:
-            kept = as_array(x)
+            kept = outside.as_array(x)
             found = self.captures[id(x)] = (Var(kept.type), kept, x)  # x is kept alive: its id is the key
         return found[0]
 
@@ -236,12 +243,12 @@ def leaked(x: Tracer) -> errors.CeladonError:
 
 def _argument_words(names: list[str]) -> str:
     if not names:
-        return "does not depend on any argument; computed with numpy (np.) instead of celadon.numpy it would be concrete"
+        return "does not depend on any argument; computed with numpy (np.), not celadon.numpy, it would be concrete"
     return f"depends on the traced argument{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
 
 
 @contextmanager
-def recorded(name: str = "main", tracing: bool = True) -> Iterator[Record]:
+def recorded(name: str = "main", tracing: bool = True) -> Generator[Record]:
     """Open a trace in this thread; it is closed at the end of the block, and its tracers are then dead."""
     record = Record(name, recording(), tracing)
     with interpreting(record):
@@ -253,16 +260,13 @@ def recorded(name: str = "main", tracing: bool = True) -> Iterator[Record]:
 
 def user_source() -> Source | None:
     """File, line and function of the innermost frame outside this package."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE):
             return code.co_filename, frame.f_lineno, code.co_name
         frame = frame.f_back
     return None
-
-
-as_array: Callable[[Any], Any]  # set by array.py: an Array of anything array-like; a Tracer as it is
 
 
 def type_of(x: Any) -> ArrayType:
@@ -273,4 +277,4 @@ def type_of(x: Any) -> ArrayType:
         return ArrayType(x.shape, canonical(x.dtype))
     if isinstance(x, bool | int | float | complex):
         return scalar_type(x)
-    return as_array(x).type
+    return outside.as_array(x).type

@@ -16,8 +16,7 @@ from typing import Any
 import optree
 from optree import PyTreeSpec
 
-from celadon import errors, tree_outlines, tree_partings
-from celadon import tree_nodes as nodes
+from celadon import errors, tree_nodes as nodes, tree_outlines, tree_partings
 from celadon.tree_fields import static
 from celadon.tree_nodes import IsLeaf, Leaf, Node
 from celadon.tree_partings import Parting

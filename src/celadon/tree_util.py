@@ -8,20 +8,23 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from celadon import errors, tree, tree_fields, tree_nodes
-from celadon.tree import PyTreeDef, treedef_tuple
-from celadon.tree import all as tree_all
-from celadon.tree import broadcast as tree_broadcast
-from celadon.tree import flatten as tree_flatten
-from celadon.tree import flatten_with_path as tree_flatten_with_path
-from celadon.tree import leaves as tree_leaves
-from celadon.tree import leaves_with_path as tree_leaves_with_path
-from celadon.tree import map as tree_map
-from celadon.tree import map_with_path as tree_map_with_path
-from celadon.tree import reduce as tree_reduce
-from celadon.tree import reduce_associative as tree_reduce_associative
-from celadon.tree import structure as tree_structure
-from celadon.tree import transpose as tree_transpose
-from celadon.tree import unflatten as tree_unflatten
+from celadon.tree import (
+    PyTreeDef,
+    all as tree_all,
+    broadcast as tree_broadcast,
+    flatten as tree_flatten,
+    flatten_with_path as tree_flatten_with_path,
+    leaves as tree_leaves,
+    leaves_with_path as tree_leaves_with_path,
+    map as tree_map,
+    map_with_path as tree_map_with_path,
+    reduce as tree_reduce,
+    reduce_associative as tree_reduce_associative,
+    structure as tree_structure,
+    transpose as tree_transpose,
+    treedef_tuple,
+    unflatten as tree_unflatten,
+)
 from celadon.tree_nodes import is_node as is_tree_node
 from celadon.tree_paths import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, KeyPath, SequenceKey, keystr
 

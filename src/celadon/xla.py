@@ -173,8 +173,8 @@ def _shell(text: str, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType])
     except (RuntimeError, ValueError) as refused:
         raise errors.TextRejected(reason=refused) from None
 
-    def blank(*arrays: Any) -> list[Any]:
-        return [jax.numpy.zeros(t.shape, t.dtype) for t in outputs]
+    def blank(*arrays: Any) -> tuple[Any, ...]:
+        return tuple(jax.numpy.zeros(t.shape, t.dtype) for t in outputs)
 
     shell = export.export(jax.jit(blank, keep_unused=True))(*[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in inputs])
     return dataclasses.replace(shell, mlir_module_serialized=body)

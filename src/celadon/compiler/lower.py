@@ -1,4 +1,4 @@
-"""Traced program in, lowered program out: dead code dropped, macro ops expanded; the text prints it, simplify is next."""
+"""Traced program in, lowered program out: dead code dropped, macro ops expanded; text and simplify are next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from celadon.op import Op
-from celadon.program import Equation, Literal, Operand, Program, Var, remembered
+from celadon.program import Equation, Literal, Operand, Program, Source, Var, remembered
 from celadon.tracing import Record, Tracer, interpreting
 
 NONE: frozenset[str] = frozenset()
@@ -90,7 +90,8 @@ class _Expanding(Record):
 
     def __init__(self, name: str, native: frozenset[str]):
         super().__init__(name)
-        self.native, self.source = native, None
+        self.native = native
+        self.source: Source | None = None
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         if op.expand is not None and op.name not in self.native:

@@ -8,7 +8,8 @@ from celadon.program import Equation, Program
 from celadon.types import is_inexact
 
 _MOVES = frozenset(
-    ["reshape", "transpose", "broadcast_in_dim", "slice", "pad", "concatenate", "reverse", "iota", "gather", "dynamic_slice", "convert", "dynamic_update_slice", "select", "bitcast_convert"]
+    {"reshape", "transpose", "broadcast_in_dim", "slice", "pad", "concatenate", "reverse", "iota", "gather"}
+    | {"dynamic_slice", "dynamic_update_slice", "convert", "select", "bitcast_convert"}
 )
 
 

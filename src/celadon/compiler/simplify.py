@@ -1,4 +1,4 @@
-"""Lowered program in, smaller one out, with the same bits: calls inlined, equal work shared, what does nothing dropped."""
+"""Lowered program in, smaller one out, same bits: calls inlined, equal work shared, what does nothing dropped."""
 
 from __future__ import annotations
 

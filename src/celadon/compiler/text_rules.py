@@ -87,6 +87,13 @@ def _first_by_parts(direction: str, op: str) -> Rule:
     return rule
 
 
+def _square(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    (x,), type = operands, equation.outputs[0].type
+    if kind(type.dtype) in "iu":
+        return f"stablehlo.multiply {x}, {x} : {type_text(type)}"
+    return f"chlo.square {x} : {type_text(type)} -> {type_text(type)}"
+
+
 def _reduce_precision(scope: Scope, equation: Equation, operands: list[str]) -> str:
     params = equation.params
     form = f"e{params['exponent_bits']}m{params['mantissa_bits']}"
@@ -241,6 +248,7 @@ RULES: dict[str, Rule] = {
     "convert": _convert,
     "maximum": _first_by_parts("GT", "maximum"),
     "minimum": _first_by_parts("LT", "minimum"),
+    "square": _square,
     "reduce_precision": _reduce_precision,
     "bitcast_convert": _arranged("bitcast_convert"),
     "broadcast_in_dim": _arranged("broadcast_in_dim", ("dims", "broadcast_dimensions")),

@@ -1,7 +1,7 @@
 """The error catalogue: every error that Celadon raises, by name; `entries` maps codes to classes."""
 
-from celadon.errors.catalogue import CeladonError, describe, entries, user_frame, user_line
 from celadon.errors.arrays import *  # noqa: F403
+from celadon.errors.catalogue import CeladonError, describe, entries, user_frame, user_line
 from celadon.errors.commands import *  # noqa: F403
 from celadon.errors.execution import *  # noqa: F403
 from celadon.errors.functions import *  # noqa: F403

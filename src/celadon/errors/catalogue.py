@@ -1,4 +1,4 @@
-"""The mechanism of the error catalogue: a class an error, with its page as data; every module of this package fills it."""
+"""The mechanism of the error catalogue: a class an error, with its page as data; this package's modules fill it."""
 
 from __future__ import annotations
 

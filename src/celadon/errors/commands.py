@@ -203,19 +203,6 @@ class ComparisonUnknown(CeladonError, ValueError):
     when = "When --against names another library."
     trigger = "from celadon.ledger import against; against.library('numba')"
     cured = "from celadon.ledger import against; against.library('jax')"
-    related = ("CEL621",)
-
-
-class LibraryMissing(CeladonError, ImportError):
-    code = "CEL621"
-    title = "A library that is needed only here is not installed"
-    message = "{purpose} needs the module '{module}', which is not installed"
-    cause = "Celadon runs without it, so it is not installed with the package."
-    cure = "Install it: pip install 'celadon[xla]'."
-    when = "When --against jax is used in an environment without JAX."
-    trigger = "from celadon.ledger import against; against.imported('a_module_that_nobody_has')"
-    cured = "from celadon.ledger import against; against.imported('jax')"
-    related = ("CEL620",)
 
 
 class CodeUnknown(CeladonError, LookupError):

@@ -20,7 +20,10 @@ class CodeGenerationFailed(CeladonError, RuntimeError):
     code = "CEL510"
     title = "LLVM refused a program's code"
     message = "LLVM refused the code that was generated for a program: {reason}"
-    cause = "The generated code is not valid for this processor or this version of LLVM: a defect of Celadon's compiler."
+    cause = (
+        "The generated code is not valid for this processor or this version of LLVM: a defect of Celadon's "
+        "compiler."
+    )
     cure = "Report it with the program; until then run the program on another executor."
     when = "When a program is compiled to machine code for the first time."
     trigger = "from celadon.cpu import llvm; llvm.compile_text('no code')"
@@ -90,7 +93,7 @@ class SettingUnknown(CeladonError, AttributeError):
 class JaxMissing(CeladonError, ImportError):
     code = "CEL540"
     title = "JAX is not installed"
-    message = "the XLA executor needs {module}, which can't be imported: {reason}"
+    message = "{module} is needed here and can't be imported: {reason}"
     cause = "XLA and the real MLIR parser come with JAX, which Celadon only uses as an optional extra."
     cure = "Install it: pip install 'celadon[xla]'; or use another executor."
     when = "When the XLA executor or the MLIR parser is first used without JAX 0.10.2."

@@ -11,7 +11,10 @@ class StaticArgumentUnhashable(CeladonError, ValueError):
     message = "static argument '{argument}' of {function} has the non-hashable type {type}: {reason}"
     cause = "The value of a static argument is part of the key under which a program is kept, so it must have a hash."
     cure = "Pass a hashable equivalent (a tuple for a list, a frozen dataclass for a config), or trace the argument."
-    when = "When a jitted function is called with a list, dict, array or another value without a hash as a static argument."
+    when = (
+        "When a jitted function is called with a list, dict, array or another value without a hash as a static "
+        "argument."
+    )
     trigger = "celadon.jit(lambda x, n: x * len(n), static_argnums=1)(1.0, [1, 2])"
     cured = "celadon.jit(lambda x, n: x * len(n), static_argnums=1)(1.0, (1, 2))"
 
@@ -19,7 +22,10 @@ class StaticArgumentUnhashable(CeladonError, ValueError):
 class ArgnumsOutOfRange(CeladonError, ValueError):
     code = "CEL102"
     title = "An argument index is out of range"
-    message = "{option} of {function} has the index {value}, but len(args) is {count}: indices go from -{count} to {count} - 1"
+    message = (
+        "{option} of {function} has the index {value}, but len(args) is {count}: indices go from -{count} to "
+        "{count} - 1"
+    )
     cause = "The index counts the positional parameters in the function's signature, and there are not so many."
     cure = "Use an index within the signature, or the parameter's name (static_argnames)."
     when = "When static_argnums or donate_argnums names a position that the function does not have."
@@ -106,7 +112,10 @@ class StaticArgumentTraced(CeladonError, ValueError):
     cure = "Make the value static in the outer function too, or trace it in the inner one."
     when = "When a jitted function with static arguments is called inside another trace with a traced value."
     trigger = "f = celadon.jit(lambda x, n: x * n, static_argnums=1)\nceladon.jit(lambda n: f(1.0, n))(2)"
-    cured = "f = celadon.jit(lambda x, n: x * n, static_argnums=1)\nceladon.jit(lambda n: f(1.0, n), static_argnums=0)(2)"
+    cured = (
+        "f = celadon.jit(lambda x, n: x * n, static_argnums=1)\n"
+        "celadon.jit(lambda n: f(1.0, n), static_argnums=0)(2)"
+    )
     related = ("CEL101",)
 
 
@@ -159,7 +168,10 @@ class CompiledSignatureMismatch(CeladonError, TypeError):
     code = "CEL114"
     title = "A compiled program was called with other arguments"
     message = "the compiled {function} was called with arguments that it was not compiled for: {difference}"
-    cause = "lower().compile() makes a program for one tree of arguments with fixed types; static arguments are baked in."
+    cause = (
+        "lower().compile() makes a program for one tree of arguments with fixed types; static arguments are baked "
+        "in."
+    )
     cure = "Leave the static arguments out, pass arguments of the lowered types, or call the jitted function itself."
     when = "When the result of .lower(...).compile() is called with other shapes, dtypes or static arguments."
     trigger = "celadon.jit(lambda x, n: x * n, static_argnames='n').lower(1.0, n=3).compile()(1.0, n=3)"
@@ -180,8 +192,14 @@ class RetracingForbidden(CeladonError, RuntimeError):
 class StaticByIdentityWarning(CeladonError, UserWarning):
     code = "CEL120"
     title = "Equal-looking static values are different keys"
-    message = "static argument '{argument}' of {function}: two {type} objects have equal fields {fields} but each is a key of its own"
-    cause = "The class defines no __eq__ and __hash__ by value, so objects compare by identity and each one is traced anew."
+    message = (
+        "static argument '{argument}' of {function}: two {type} objects have equal fields {fields} but each is a "
+        "key of its own"
+    )
+    cause = (
+        "The class defines no __eq__ and __hash__ by value, so objects compare by identity and each one is traced "
+        "anew."
+    )
     cure = "Make the class a @dataclass(frozen=True), or define __eq__ and __hash__ over its fields."
     when = "When a config object is built afresh for each call and passed as a static argument."
     trigger = (
@@ -198,9 +216,15 @@ class StaticByIdentityWarning(CeladonError, UserWarning):
 class StaticMutatedWarning(CeladonError, UserWarning):
     code = "CEL121"
     title = "A static value was changed after it was traced"
-    message = "static argument '{argument}' of {function}: the {type} object was changed after it was traced; fields then {before}, now {after}"
+    message = (
+        "static argument '{argument}' of {function}: the {type} object was changed after it was traced; fields "
+        "then {before}, now {after}"
+    )
     cause = "A static value is read while tracing; the program that is reused here was made with the old fields."
-    cure = "Don't change static objects; make a new one (a frozen dataclass), or pass the changing values as traced arguments."
+    cure = (
+        "Don't change static objects; make a new one (a frozen dataclass), or pass the changing values as traced "
+        "arguments."
+    )
     when = "When an attribute of a static self or config is assigned between two calls."
     trigger = (
         "class Model:\n    k = 1.0\n    def __init__(self):\n        self.k = 2.0\n"
@@ -214,8 +238,14 @@ class ChurnWarning(CeladonError, UserWarning):
     code = "CEL122"
     title = "One function is traced and compiled very many times"
     message = "{function} has been traced {count} times, each a compile or a trace of its own; what changed: {axis}"
-    cause = "Each new static value, shape, dtype or tree needs a trace of its own, and one of them changes with every call."
-    cure = "Trace the argument that changes, or pad the arrays to few shapes; .explain() of the function shows the misses."
+    cause = (
+        "Each new static value, shape, dtype or tree needs a trace of its own, and one of them changes with every "
+        "call."
+    )
+    cure = (
+        "Trace the argument that changes, or pad the arrays to few shapes; .explain() of the function shows the "
+        "misses."
+    )
     when = "When a static argument takes a new value on each call, or shapes vary with the data."
     trigger = "f = celadon.jit(lambda x, n: x * n, static_argnums=1)\nfor n in range(60):\n    f(1.0, n)"
     cured = "f = celadon.jit(lambda x, n: x * n)\nfor n in range(60):\n    f(1.0, n)"

@@ -10,7 +10,10 @@ class ConcretizationTypeError(CeladonError, TypeError):
     title = "A traced value was asked for a concrete value"
     message = "a concrete {wanted} was asked of a traced {type} in {function}; it {origin}"
     cause = "While a function is traced its arguments have a type but no value yet."
-    cure = "Mark the argument static (static_argnums), use celadon.numpy on it, or compute it with numpy if it is fixed."
+    cure = (
+        "Mark the argument static (static_argnums), use celadon.numpy on it, or compute it with numpy if it is "
+        "fixed."
+    )
     when = "When int(), float(), complex(), .item() or .tolist() is called on a traced value."
     trigger = "celadon.jit(lambda x: float(x))(1.0)"
     cured = "celadon.jit(lambda x: float(x), static_argnums=0)(1.0)"
@@ -22,7 +25,10 @@ class TracerBoolConversionError(ConcretizationTypeError):
     title = "A traced value was used as a condition"
     message = "the concrete truth value of a traced {type} was asked for in {function}; it {origin}"
     cause = "A Python `if`, `while`, `and`, `or` or `not` needs a concrete bool, and a traced value has none yet."
-    cure = "Use celadon.numpy.where for the choice, or mark the argument static (static_argnums) if it takes few values."
+    cure = (
+        "Use celadon.numpy.where for the choice, or mark the argument static (static_argnums) if it takes few "
+        "values."
+    )
     when = "When a traced value decides a Python branch or loop."
     trigger = "celadon.jit(lambda x: 1 if x > 0 else 2)(1.0)"
     cured = "celadon.jit(lambda x: cnp.where(x > 0, 1, 2))(1.0)"
@@ -32,7 +38,10 @@ class TracerBoolConversionError(ConcretizationTypeError):
 class TracerIntegerConversionError(CeladonError, TypeError):
     code = "CEL203"
     title = "A traced value was used as an index or a size"
-    message = "a concrete integer (an index, a length or a size) was asked of a traced {type} in {function}; it {origin}"
+    message = (
+        "a concrete integer (an index, a length or a size) was asked of a traced {type} in {function}; it "
+        "{origin}"
+    )
     cause = "Shapes and Python containers need concrete integers, and a traced value has none yet."
     cure = "Mark the argument static (static_argnums) if a shape depends on it, or index a celadon array with it."
     when = "When a traced value is used as a shape, a range, or the index of a Python list."
