@@ -71,7 +71,7 @@ class Executable:
         program = self.program
         scalars = zip(numbers.scalars, program.inputs[len(program.inputs) - structure.scalars :], strict=True)
         held = [*map(np.asarray, numbers.arrays), *(np.asarray(x, var.type.dtype) for x, var in scalars)]
-        types = [x.type for x in program.outputs]
+        types = [x.type for x in structure.program.outputs]
 
         def run(arrays: Sequence[Array]) -> list[Array]:
             results = execute(program, [*(x.host for x in arrays), *held])

@@ -45,7 +45,7 @@ class _Work:
         rule = _IDENTITIES.get(equation.op.name)
         if rule is not None and rule(equation, inputs[0]):
             return [inputs[0]]
-        key = (equation.op.name, *map(id_of, inputs), *equation.params.items())
+        key = (equation.op.name, *map(id_of, inputs), *_structure_of(equation))
         found = self.shared.get(key)
         if found is None:
             found = self.shared[key] = self._kept(equation, inputs)
@@ -65,6 +65,11 @@ def id_of(operand: Operand) -> object:
     if type(operand) is Literal and operand.fixed:
         return operand.type, np.asarray(operand.value).tobytes()
     return id(operand)
+
+
+def _structure_of(equation: Equation) -> tuple[object, ...]:
+    """Numbers that are equal in one call may differ in the next, so only the same equation, inlined twice, shares them."""
+    return (id(equation.params),) if equation.op.numbers else tuple(equation.params.items())
 
 
 def _folds(equation: Equation) -> bool:

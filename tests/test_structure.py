@@ -1,0 +1,74 @@
+"""Compile structure, pass numbers: other extents and other static scalars give the same structure, and lifting changes no bit."""
+
+import numpy as np
+import pytest
+
+import celadon
+from celadon import cache, compiler
+from tests import callables
+from tests.bits import bits
+
+CALLS = list(callables.calls())
+IDS = [call.name for call in CALLS]
+
+# Calls whose structure other extents, or other scalars, may change, and why.
+BY_SHAPE: dict[str, str] = {}
+BY_SCALAR: dict[str, str] = {}
+
+
+def structure(call: callables.Call, sizes: callables.Sizes) -> compiler.Structure:
+    function, arrays = call.on(sizes)
+    program = celadon.jit(function).trace(arrays).needed
+    native = cache.executor("cpu").native
+    return compiler.lift(compiler.simplify(compiler.lower(program, native)))[0]
+
+
+def parted(one: compiler.Structure, other: compiler.Structure) -> str:
+    """Where two keys part, for the message of a failure."""
+    for part, there in zip(one.key, other.key, strict=True):
+        for x, y in zip(part, there, strict=False):
+            if x != y:
+                return f"{x}\n{y}"
+        if len(part) != len(there):
+            return f"{len(part)} and {len(there)} equations:\n{one.program}\n{other.program}"
+    return "nowhere"
+
+
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+def test_other_extents_give_the_same_structure(call):
+    one, other = structure(call, callables.FIRST), structure(call, callables.OTHER_SHAPES)
+    assert (one.digest == other.digest) == (call.name not in BY_SHAPE), BY_SHAPE.get(call.name) or parted(one, other)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+def test_other_scalars_give_the_same_structure(call):
+    one, other = structure(call, callables.FIRST), structure(call, callables.OTHER_SCALARS)
+    assert (one.digest == other.digest) == (call.name not in BY_SCALAR), BY_SCALAR.get(call.name) or parted(one, other)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+def test_lifted_numbers_give_the_bits_of_baked_ones(call):
+    function, arrays = call.on(callables.OTHER_SHAPES)
+    lifted = celadon.jit(function)(arrays)
+    with cache.lifting(False):
+        baked = celadon.jit(function)(arrays)
+    assert bits(lifted) == bits(baked)
+
+
+def test_exceptions_name_calls():
+    assert not (BY_SHAPE.keys() | BY_SCALAR.keys()) - set(IDS)
+
+
+def test_no_public_callable_is_left_out():
+    assert callables.left_out() == []
+
+
+def test_no_table_names_what_is_not_public():
+    assert callables.stale() == []
+
+
+def test_an_extent_that_two_axes_share_by_chance_unites_nothing():
+    """The first sizes have m equal to n; what is said of x (m, n) must not hold only for squares."""
+    assert callables.FIRST.m == callables.FIRST.n
+    assert callables.OTHER_SHAPES.m != callables.OTHER_SHAPES.n
+    assert np.unique([callables.OTHER_SHAPES.m, callables.OTHER_SHAPES.n, callables.OTHER_SHAPES.p]).size == 3
