@@ -11,6 +11,7 @@ from typing import Any
 from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
 from celadon.array import Array, concrete
 from celadon.compiler import price, stablehlo
+from celadon.compiler.lower import without_dead_code
 from celadon.program import Literal, Module, Operand, Program, Var
 from celadon.signature import Signature
 from celadon.tree_paths import keystr
@@ -101,7 +102,7 @@ class Traced:
         everything = tuple(range(len(self.program.inputs)))
         if self.options.keep_unused:
             return everything
-        live = {x for e in compiler.lower(self.program).equations for x in e.inputs} | set(self.program.outputs)
+        live = {x for e in without_dead_code(self.program).equations for x in e.inputs} | set(self.program.outputs)
         return tuple(i for i in everything if self.program.inputs[i] in live)
 
     @cached_property
