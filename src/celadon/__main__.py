@@ -13,6 +13,12 @@ from celadon import __version__, errors
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
 Target = Annotated[str, typer.Argument(help="file.py:name or module:name", metavar="TARGET")]
 ARG = "a traced argument: 'x=f32[2048,2048]', 's=2.0', 'x=data.npy'; may be given several times"
 STATIC = "a static argument and the values it takes: 's=2.0,3.0,4.0'; may be given several times"
@@ -21,22 +27,14 @@ CALLS = "steady calls to measure; without it, as many as half a second holds"
 Arg = Annotated[list[str] | None, typer.Option("--arg", help=ARG, metavar="NAME=SPEC")]
 Static = Annotated[list[str] | None, typer.Option("--static", help=STATIC, metavar="NAME=VALUES")]
 Code = Annotated[str, typer.Argument(metavar="CODE", help="CEL101, or the name of an error's class")]
-Version = Annotated[bool, typer.Option("--version", callback=lambda wanted: _version(wanted), is_eager=True)]
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)]
 Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
 AsJSON = Annotated[bool, typer.Option("--json", help="print data only")]
 
 
 @app.callback()
-def celadon(
-    version: Version = False,
-) -> None:
+def celadon(version: Version = False) -> None:
     """Array programs in JAX's terms: compile structure, pass numbers."""
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(__version__)
-        raise typer.Exit
 
 
 @app.command()
@@ -46,8 +44,7 @@ def price(
     static: Static = None,
     against: Annotated[str | None, typer.Option(help="measure another library in the same run: jax")] = None,
     calls: Annotated[int | None, typer.Option(min=3, help=CALLS)] = None,
-    as_json: Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
-AsJSON = False,
+    as_json: AsJSON = False,
 ) -> None:
     """What each static argument of a function costs: programs, steady and first calls, debt, cache entries, verdict."""
     from celadon.ledger import against as others, measure, pricing, rendering, sides
@@ -82,8 +79,7 @@ def lower(target: Target, arg: Arg = None, static: Static = None) -> None:
 
 
 @app.command()
-def explain(code: Code, as_json: Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
-AsJSON = False) -> None:
+def explain(code: Code, as_json: AsJSON = False) -> None:
     """One page of the error catalogue: message, cause, cure, and a snippet that raises it."""
     from celadon.ledger import pages, rendering
 
@@ -95,8 +91,7 @@ AsJSON = False) -> None:
 
 
 @app.command(name="errors")
-def list_errors(as_json: Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
-AsJSON = False, markdown: Markdown = False) -> None:
+def list_errors(as_json: AsJSON = False, markdown: Markdown = False) -> None:
     """All errors of the catalogue."""
     from celadon.ledger import pages, rendering
 

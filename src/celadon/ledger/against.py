@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,6 +14,7 @@ from celadon import errors
 from celadon.events import Event
 from celadon.ledger.alias import answering
 from celadon.ledger.sides import Side
+from celadon.xla import require
 
 _KINDS = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -24,32 +25,27 @@ _watchers: list[list[Event]] = []
 _listening: list[Any] = []
 
 
-def imported(module: str) -> Any:
-    """Import an optional library.
-
-    Raises: `LibraryMissing`.
-    """
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise errors.LibraryMissing(module=module, purpose="a comparison") from error
-
-
 class JAX:
-    """Real JAX: stages come from its monitoring events."""
+    """Real JAX: stages come from its monitoring events.
+
+    Raises: `JaxMissing`.
+    """
 
     name = "jax"
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
-        self.jax = imported("jax")
+        self.jax = require()
         self.version: str = self.jax.__version__
         if self.jax not in _listening:
             _listening.append(self.jax)
             self.jax.monitoring.register_event_duration_secs_listener(_heard)
 
     def jit(self, static: Sequence[str]) -> Any:
-        return self.jax.jit(self.function, static_argnames=tuple(static))
+        """A jitted function with a cache of its own: JAX shares one among all jits of the same function."""
+        function = self.function
+        apart = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
+        return self.jax.jit(apart, static_argnames=tuple(static))
 
     def own(self, value: Any) -> Any:
         return self.jax.tree.map(self._own, value)

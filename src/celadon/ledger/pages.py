@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celadon import errors
@@ -56,3 +57,44 @@ def _kind(found: type[CeladonError]) -> str:
     """The built-in class under which users catch it."""
     builtin = [each for each in found.__mro__ if each.__module__ == "builtins"]
     return builtin[0].__name__
+
+
+def markdown(pages: Sequence[Page]) -> str:
+    """Pages as one Markdown document, for the documentation.
+
+    >>> markdown([page("CEL111")]).splitlines()[0]
+    '# Errors'
+    """
+    return "\n".join([_HEAD, *(_section(each) for each in pages)])
+
+
+_HEAD = """# Errors
+
+All errors of the catalogue, by code. Each trigger raises exactly its error and each cure works: the tests run both,
+with `celadon`, `cnp` (celadon.numpy) and `np` in scope. `celadon explain CODE` prints one of these pages,
+`celadon errors` lists them; both have `--json`. This page is written by `celadon errors --markdown`.
+"""
+
+
+def _section(page: Page) -> str:
+    related = f"\nRelated: {', '.join(page.related)}.\n" if page.related else ""
+    return f"""## {page.code}: {page.title}
+
+`celadon.errors.{page.name}`, a `{page.kind}`: "{page.message}"
+
+{page.cause} {page.when}
+
+**Cure.** {page.cure}
+
+Raises it:
+
+```text
+{page.trigger}
+```
+
+Works:
+
+```text
+{page.cured}
+```
+{related}"""

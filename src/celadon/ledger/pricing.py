@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from statistics import median
 from typing import Any
 
-from celadon import errors, tree
+from celadon import errors, tracing, tree
 from celadon.events import Event
 from celadon.ledger import measure, specs, targets, verdicts
 from celadon.ledger.measure import Advance, Interval, Plan
 from celadon.ledger.sides import Side, Stages, stages
 from celadon.ledger.verdicts import Evidence, Verdict
-from celadon.signature import shown
 
 PLAN = Plan()
 
@@ -59,11 +60,15 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the two programs: where it stands ("both", "traced" or "static"), and its text."""
+class Row:
+    """A line of the program traced beside one of the program static; None where the other has no such line.
 
-    where: str
-    text: str
+    They differ if more than the numbering of values is different.
+    """
+
+    traced: str | None
+    static: str | None
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ class StaticPrice:
 
     argument: str
     values: tuple[str, ...]
-    program: tuple[Line, ...]
+    programs: tuple[Row, ...]
     traced: Way | None
     static: Way
     same: bool | None
@@ -151,10 +156,8 @@ def _failing(side: Side) -> Generator[None]:
 
 
 def _typed(value: Any) -> str:
-    leaves = tree.leaves(value)
-    if len(leaves) == 1 and leaves[0] is value:
-        return str(getattr(value, "type", None) or shown(value))
-    return str(tree.map(_typed, value)).replace("'", "")
+    """The types of an argument's arrays, in its tree."""
+    return repr(tree.map(tracing.type_of, value))
 
 
 class _Study:
@@ -175,7 +178,7 @@ class _Study:
         traced = self.ours.traced.way() if self.ours.traced.works else None
         break_even = _break_even(traced, static)
         return StaticPrice(
-            self.argument, tuple(self.ours.shown), self.ours.program(), traced, static,
+            self.argument, tuple(self.ours.shown), self.ours.programs(), traced, static,
             traced.steady.overlaps(static.steady) if traced is not None else None, break_even,
             verdicts.verdict(self._evidence(traced, static, break_even)), self.ours.fallbacks(),
             self._comparison(traced, static),
@@ -219,7 +222,7 @@ class _Bench:
         self.job, self.side, self.argument = job, job.side, argument
         own = {name: job.side.own(value) for name, value in job.traced.items()}
         calls = [Job(job.side, own, job.statics).call(argument, value) for value in job.statics[argument]]
-        self.shown = [shown(value) for value in job.statics[argument]]
+        self.shown = [verdicts.told(value) for value in job.statics[argument]]
         rest = [name for name in job.statics if name != argument]
         self.static = _Trial(job.side, [*rest, argument], calls)
         self.traced = _Trial(job.side, rest, calls)
@@ -235,14 +238,12 @@ class _Bench:
             with _failing(self.side):
                 raise self.static.error
 
-    def program(self) -> tuple[Line, ...]:
-        """Both programs' text as one, each line marked with where it stands."""
+    def programs(self) -> tuple[Row, ...]:
+        """Both programs' text, line by line."""
         with self.side.answering():
             static = self.static.text()
-            traced = self.traced.text() if self.traced.works else static
-        if not self.traced.works:
-            return tuple(Line("static", text) for text in static)
-        return tuple(_marked(traced, static))
+            traced = self.traced.text() if self.traced.works else None
+        return tuple(Row(None, text, False) for text in static) if traced is None else tuple(_rows(traced, static))
 
     def fallbacks(self) -> tuple[str, ...]:
         """The ops for which the executor had no kernel, so that the program ran on the reference executor."""
@@ -306,14 +307,16 @@ def _quietly() -> Generator[None]:
         yield
 
 
-def _marked(traced: Sequence[str], static: Sequence[str]) -> Iterator[Line]:
-    matcher = difflib.SequenceMatcher(a=traced, b=static, autojunk=False)
+def _rows(traced: Sequence[str], static: Sequence[str]) -> Iterator[Row]:
+    matcher = difflib.SequenceMatcher(None, _unnumbered(traced), _unnumbered(static), autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            yield from (Line("both", text) for text in traced[a:b])
-            continue
-        yield from (Line("traced", text) for text in traced[a:b])
-        yield from (Line("static", text) for text in static[c:d])
+        for left, right in zip_longest(traced[a:b], static[c:d]):
+            yield Row(left, right, tag != "equal")
+
+
+def _unnumbered(lines: Sequence[str]) -> list[str]:
+    """Lines without the names of values (%3, %cst_0), whose numbers shift when a line is added."""
+    return [re.sub(r"%(?!arg)\w+", "%", line) for line in lines]
 
 
 def _break_even(traced: Way | None, static: Way) -> float | None:

@@ -15,10 +15,9 @@ from rich.text import Text
 
 from celadon.ledger.measure import Advance, Interval
 from celadon.ledger.pages import Page
-from celadon.ledger.pricing import Comparison, FirstCall, Line, Price, StaticPrice, Way
+from celadon.ledger.pricing import Comparison, FirstCall, Price, StaticPrice, Way
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
-_MARKS = {"both": (" ", ""), "traced": ("T", "cyan"), "static": ("S", "yellow")}
 
 
 def console() -> Console:
@@ -57,28 +56,55 @@ def show_price(price: Price, out: Console) -> None:
 def _show_static(static: StaticPrice, out: Console) -> None:
     out.print()
     out.rule(Text(f"{static.argument} = {', '.join(static.values)}"), align="left", characters="-")
-    _show_program(static.program, out)
-    out.print(_steady_table(static))
-    if static.same is not None:
-        out.print(f"  {_sameness(static)}", soft_wrap=True)
-    out.print(_first_table(static))
+    _show_programs(static, out)
+    _show_table(f"a steady call{_sameness(static)}", _steady_table(static), out)
+    _show_table("the first call at each value", _first_table(static), out)
+    out.print()
     for text in _facts(static):
         out.print(f"  {text}", soft_wrap=True)
     if static.against is not None:
-        out.print(_against_table(static, static.against))
+        title = f"against {static.against.library} {static.against.version}, in the same run, in turn"
+        _show_table(title, _against_table(static, static.against), out)
     _show_verdict(static, out)
 
 
-def _show_program(program: Sequence[Line], out: Console) -> None:
-    both = any(line.where == "traced" for line in program)
-    out.print("  the lowered program; T: only traced, S: only static" if both else "  the lowered program, static")
-    for line in program:
-        mark, style = _MARKS[line.where]
-        out.print(Text(f"  {mark if both else ' '} {line.text}", style=style if both else ""), soft_wrap=True)
+def _show_programs(static: StaticPrice, out: Console) -> None:
+    """Both lowered programs, one after the other, or side by side where the terminal is wide enough."""
+    widest = max(len(text) for row in static.programs for text in (row.traced or "", row.static or ""))
+    if static.traced is None:
+        _show_program(f"{static.argument} static", [(row.static, False) for row in static.programs], out)
+    elif out.width >= 2 * widest + 10:
+        _show_side_by_side(static, widest, out)
+    else:
+        _show_program(f"{static.argument} traced", [(row.traced, row.differs) for row in static.programs], out)
+        _show_program(f"{static.argument} static", [(row.static, row.differs) for row in static.programs], out)
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, padding=(0, 2, 0, 2))
+def _show_program(title: str, lines: Sequence[tuple[str | None, bool]], out: Console) -> None:
+    out.print(Text(f"\n  {title}" + (" (> differs)" if any(differs for _, differs in lines) else "")))
+    for text, differs in lines:
+        if text is not None:
+            out.print(_marked(text, differs), soft_wrap=True)
+
+
+def _marked(text: str, differs: bool) -> Text:
+    return Text(f"  {'>' if differs else ' '} {text}", style="yellow" if differs else "dim")
+
+
+def _show_side_by_side(static: StaticPrice, widest: int, out: Console) -> None:
+    out.print(Text(f"\n  {static.argument} traced".ljust(widest + 8) + f"{static.argument} static (> differs)"))
+    for row in static.programs:
+        left = _marked((row.traced or "").ljust(widest), row.differs)
+        out.print(left + _marked(row.static or "", row.differs), soft_wrap=True)
+
+
+def _show_table(title: str, table: Table, out: Console) -> None:
+    out.print(Text(f"\n  {title}"))
+    out.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 4, 0, 0))
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i == 0 else "right", style="", header_style="dim", no_wrap=True)
     return table
@@ -89,11 +115,11 @@ def _ways(static: StaticPrice) -> list[tuple[str, Way]]:
     return [(name, way) for name, way in pairs if way is not None]
 
 
-def _steady_table(static: StaticPrice) -> Padding:
-    table = _table("\n  a steady call", "", "median", "95 % interval", "calls")
+def _steady_table(static: StaticPrice) -> Table:
+    table = _table("", "median", "95 % interval", "calls")
     for name, way in _ways(static):
         table.add_row(name, duration(way.steady.median), _bounds(way.steady), str(way.steady.calls))
-    return Padding(table, (0, 0, 0, 0))
+    return table
 
 
 def _bounds(steady: Interval) -> str:
@@ -101,20 +127,20 @@ def _bounds(steady: Interval) -> str:
 
 
 def _sameness(static: StaticPrice) -> str:
+    if static.traced is None:
+        return ""
     if static.same:
-        return "the same, within noise"
-    assert static.traced is not None
+        return ": the same, within noise"
     traced, one = static.traced.steady.median, static.static.steady.median
-    return f"static is {number(max(traced, one) / min(traced, one))} times as {'fast' if one < traced else 'slow'}"
+    return f": static is {number(max(traced, one) / min(traced, one))} times as {'fast' if one < traced else 'slow'}"
 
 
-def _first_table(static: StaticPrice) -> Padding:
-    columns = ("", "value", "trace", "lower", "compile", "first run", "in all", "steady calls")
-    table = _table("\n  the first call at each value", *columns)
+def _first_table(static: StaticPrice) -> Table:
+    table = _table("", "value", "trace", "lower", "compile", "first run", "in all", "steady calls")
     for name, way in _ways(static):
         for call in way.first:
             table.add_row(name, *_first_row(call, way))
-    return Padding(table, (0, 0, 0, 0))
+    return table
 
 
 def _first_row(call: FirstCall, way: Way) -> list[str]:
@@ -124,11 +150,10 @@ def _first_row(call: FirstCall, way: Way) -> list[str]:
 
 
 def _facts(static: StaticPrice) -> Iterator[str]:
-    yield ""
     yield f"debt: a new static value costs {number(static.static.debt)} steady calls; break-even: {_break_even(static)}"
     for name, way in _ways(static):
-        share = f"sharing {_count(way.executables, 'executable')}" if way.entries > 1 else "with its executable"
-        yield f"cache: {name} {_count(way.entries, 'entry', 'entries')}, {share}"
+        entries, executables = _count(way.entries, "entry", "entries"), _count(way.executables, "executable")
+        yield f"cache: {name} {entries}, {'sharing ' if way.entries > way.executables else ''}{executables}"
     if static.fallbacks:
         yield f"ran on the reference executor, for lack of a kernel for: {', '.join(static.fallbacks)}"
 
@@ -143,14 +168,13 @@ def _count(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
-def _against_table(static: StaticPrice, other: Comparison) -> Padding:
-    title = f"\n  against {other.library} {other.version}, in the same run, in turn"
-    table = _table(title, "", "celadon", other.library, "ratio")
+def _against_table(static: StaticPrice, other: Comparison) -> Table:
+    table = _table("", "celadon", other.library, "ratio")
     for name, ours, theirs in (("traced", static.traced, other.traced), ("static", static.static, other.static)):
         if ours is not None and theirs is not None:
             for row in _against_rows(name, ours, theirs, other.ratios):
                 table.add_row(*row)
-    return Padding(table, (0, 0, 0, 0))
+    return table
 
 
 def _against_rows(name: str, ours: Way, theirs: Way, ratios: dict[str, float]) -> Iterator[list[str]]:
@@ -191,7 +215,7 @@ def show_page(page: Page, out: Console) -> None:
 
 def show_pages(pages: Sequence[Page], out: Console) -> None:
     """Print the list of all errors."""
-    table = _table("", "code", "name", "title")
+    table = _table("code", "name", "title")
     for page in pages:
         table.add_row(page.code, page.name, page.title)
     for column in table.columns:

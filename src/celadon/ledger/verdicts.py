@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from celadon import errors
+from celadon import errors, signature
 from celadon.ledger import targets
 
 PAYS_SOON = 10
@@ -92,6 +92,19 @@ def _worth(found: Evidence) -> Verdict:
     if found.break_even <= PAYS_SOON:
         return Verdict("keep it static", f"{faster}, which pays for a new value after {found.break_even:.0f} calls")
     return Verdict("trace it", f"{spent}; {faster}, which pays only for a value kept for {found.break_even:.0f} calls")
+
+
+def told(value: object) -> str:
+    """A static value in a table: its repr, cut; an object that is its identity is told by its class and fields.
+
+    >>> told(2.0), told(type("Config", (), {})())
+    ('2.0', 'Config()')
+    """
+    text = repr(value)
+    if signature.by_identity(value) and type(value).__repr__ is object.__repr__:
+        fields = ", ".join(f"{name}={field!r}" for name, field in signature.fields_of(value).items())
+        text = f"{type(value).__name__}({fields})"
+    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def code_at(place: str) -> str:

@@ -1,0 +1,123 @@
+"""The command line: what it prints, that JSON is data only, and that every wrong input is one line and exit code 2."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from celadon import __main__ as command, __version__, errors
+
+ROOT = Path(__file__).parent.parent
+SCALE = f"{ROOT}/examples/scale.py"
+PRICE = ("price", f"{SCALE}:scale_add", "--arg", "x=f32[16,16]", "--static", "s=2.0,3.0", "--calls", "5")
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command in this process."""
+    before = sys.argv
+    sys.argv = ["celadon", *words]
+    try:
+        command.main()
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.argv = before
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_price_prints_programs_figures_and_a_verdict(capsys):
+    code, out, err = run(capsys, *PRICE)
+    assert code == 0 and err == ""
+    for words in ("stablehlo.multiply", "s traced (> differs)", "s static", "  > ", "95 % interval", "trace", "compile",
+                  "steady calls", "break-even", "static 2 entries, sharing 1 executable", "scale_add", "x: f32[16,16]"):
+        assert words in out
+
+
+def test_price_as_json_is_data_only(capsys):
+    code, out, err = run(capsys, *PRICE, "--json", "--against", "jax")
+    assert code == 0 and err == ""
+    found = json.loads(out)["statics"][0]
+    assert found["values"] == ["2.0", "3.0"]
+    assert found["static"]["entries"] == 2 and found["against"]["library"] == "jax"
+
+
+def test_price_against_jax_prints_ratios(capsys):
+    code, out, _ = run(capsys, *PRICE, "--against", "jax")
+    assert code == 0 and "against jax" in out and "static: new value" in out
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    (("price", "nothing.py:f", "--static", "s=1"), "CEL602"),
+    (("price", "no colon", "--static", "s=1"), "CEL601"),
+    (("price", f"{SCALE}:nothing", "--static", "s=1"), "CEL604"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f33[2]", "--static", "s=1"), "CEL611"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2", "--static", "s=1"), "CEL610"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=gone.npy", "--static", "s=1"), "CEL612"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "z=1"), "CEL613"),
+    (("price", f"{SCALE}:scale_add", "--static", "s=1"), "CEL614"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--arg", "s=1.0", "--static", "s=1"), "CEL615"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--arg", "s=1.0"), "CEL616"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s=1", "--against", "numba"), "CEL620"),
+    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s='a','b'"), "CEL606"),
+    (("explain", "CEL999"), "CEL630"),
+    (("lower", f"{SCALE}:scale_add", "--arg", "x=f32[2]"), "CEL614"),
+])  # fmt: skip
+def test_a_wrong_input_is_one_line_and_exit_code_2(capsys, words, expected):
+    code, out, err = run(capsys, *words)
+    assert code == 2 and out == ""
+    assert len(err.splitlines()) == 1 and err.startswith("celadon: ") and f"[{expected}]" in err
+
+
+def test_a_wrong_option_is_exit_code_2(capsys):
+    for words in (("price",), ("price", SCALE, "--colour"), ("prize",)):
+        assert run(capsys, *words)[0] == 2
+
+
+def test_lower_prints_stablehlo(capsys):
+    code, out, _ = run(capsys, "lower", f"{SCALE}:scale_add", "--arg", "x=f32[4]", "--static", "s=2.0")
+    assert code == 0 and out.startswith("module @jit_scale_add") and "dense<2.000000e+00>" in out
+    assert out.endswith("}\n") and "%arg1" not in out
+
+
+def test_explain_prints_a_page(capsys):
+    code, out, _ = run(capsys, "explain", "CEL101")
+    assert code == 0
+    for words in ("StaticArgumentUnhashable", "cause", "cure", "trigger", "celadon.jit(lambda x, n: x * len(n)"):
+        assert words in out
+    code, out, _ = run(capsys, "explain", "StaticArgumentUnhashable", "--json")
+    page = json.loads(out)
+    assert page["code"] == "CEL101" and page["kind"] == "ValueError"
+
+
+def test_errors_lists_all(capsys):
+    code, out, _ = run(capsys, "errors", "--json")
+    assert code == 0 and {page["code"] for page in json.loads(out)} == errors.entries.keys()
+    _, out, _ = run(capsys, "errors")
+    assert all(code in out for code in errors.entries)
+
+
+def test_help_and_version_are_quick():
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", "celadon", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == __version__
+    assert time.perf_counter() - start < 10
+    probe = "import sys, celadon.__main__; print([m for m in ('llvmlite', 'jax', 'rich.progress') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_progress_shows_on_a_terminal_only():
+    words = [sys.executable, "-m", "celadon", *PRICE, "--json"]
+    ours, theirs = pty.openpty()
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
+    os.close(theirs)
+    assert b"pricing" in os.read(ours, 100_000)
+    os.close(ours)
+    json.loads(done.stdout)
