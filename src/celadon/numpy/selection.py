@@ -146,7 +146,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     """
     x = array(x, "nan_to_num")
     given = {"nan": nan, "posinf": posinf, "neginf": neginf}
-    names = tuple(name for name, value in given.items() if value is not None and (name != "nan" or value is not 0.0))
+    names = tuple(name for name, value in given.items() if value is not None)
     return _nan_to_num(x, *[operand(given[name]) for name in names], names=names)
 
 
