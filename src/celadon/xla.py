@@ -16,8 +16,8 @@ from celadon import errors
 from celadon.array import Array
 from celadon.compiler import Numbers, Structure
 from celadon.compiler.stablehlo import MACROS, print_module, without_text
-from celadon.program import Module, Program
-from celadon.types import ArrayType
+from celadon.program import Equation, Module, Program
+from celadon.types import ArrayType, kind
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Compiled = tuple[Run, int]  # and its size in bytes
@@ -116,8 +116,8 @@ class XLA:
     native = MACROS
 
     def lacks(self, program: Program) -> list[str]:
-        """The ops without a text."""
-        return without_text(program)
+        """The ops without a text, and those on which XLA fails."""
+        return without_text(program) + ["bitcast_convert"] * any(map(_is_complex_resize, program.equations))
 
     def compile(self, structure: Structure) -> Executable:
         """Print and compile a structure."""
@@ -162,6 +162,14 @@ class XLA:
         given: Any = self.in_shardings
         each: tuple[Any, ...] = given if isinstance(given, tuple) else (given,) * own
         return (*each, *(None,) * (count - own)), self.out_shardings
+
+
+def _is_complex_resize(equation: Equation) -> bool:
+    """A bitcast of complex numbers to wider or narrower ones, on which XLA ends the process."""
+    if equation.op.name != "bitcast_convert":
+        return False
+    before, after = equation.inputs[0].type.dtype, equation.outputs[0].type.dtype
+    return kind(before) == "c" and before != after
 
 
 def _shell(text: str, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]) -> Any:
