@@ -77,6 +77,10 @@ greater = by_kind(biu=np.maximum, f=in_single(_greater), c=lambda x, y: np.where
 smaller = by_kind(biu=np.minimum, f=in_single(_smaller), c=lambda x, y: np.where(_first_by_parts(y, x), x, y))
 
 
+def _next_after(x: Array, y: Array) -> Array:
+    return np.where(x == y, y, np.nextafter(x, y))
+
+
 def _sign(x: Array) -> Array:
     return np.where(x == 0, x, np.sign(x))
 
@@ -167,4 +171,4 @@ floor = elementwise("floor", in_single(np.floor), FLOAT, exact=True)
 ceil = elementwise("ceil", in_single(np.ceil), FLOAT, exact=True)
 round_nearest_even = elementwise("round_nearest_even", in_single(np.rint), FLOAT, exact=True)
 round_nearest_afz = elementwise("round_nearest_afz", in_single(_half_away), FLOAT, exact=True)
-next_after = elementwise("next_after", np.nextafter, FLOAT, 2, text="chlo.next_after", exact=True)
+next_after = elementwise("next_after", _next_after, FLOAT, 2, text="chlo.next_after", exact=True)
