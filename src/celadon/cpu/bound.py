@@ -134,7 +134,7 @@ def _type(out: Any) -> ArrayType:
 
 def _numbers_block(outline: Outline, structure: Structure, numbers: Numbers) -> Block:
     """The lifted scalars and the constants, each in its own place."""
-    constants = [extra for extra in outline.schedule.extras if extra.like < 0]
+    constants = [extra for extra in outline.schedule.extras if extra.is_constant]
     block = allocate(NUMBER_BYTES * (outline.scalars + len(constants)))
     content = bytearray(block.size)
     scalars = structure.program.inputs[outline.inputs :]

@@ -9,11 +9,22 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from celadon import errors
-from celadon.cpu import emit_map, emit_moves, emit_reduce, ir, link, llvm, store
+from celadon.cpu import emit_contract, emit_map, emit_moves, emit_reduce, ir, link, llvm, store
 from celadon.cpu.ir import Function
+from celadon.cpu.loops import kernel_function
 from celadon.cpu.recipe import Kernel, Map, Moved, Reduce, digest
 
-emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit, Reduce: emit_reduce.emit, Moved: emit_moves.emit}
+_kinds = emit_moves.KINDS | emit_contract.KINDS
+
+
+def _moved(kernel: Moved, name: str) -> Function:
+    f = kernel_function(name)
+    _kinds[kernel.kind](f, kernel)
+    f.returns()
+    return f
+
+
+_emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit, Reduce: emit_reduce.emit, Moved: _moved}
 
 
 class Code:
@@ -54,7 +65,7 @@ def symbol(name: str) -> str:
 
 def text(kernels: dict[str, Kernel]) -> str:
     """The module of kernels by digest."""
-    return ir.module([emitters[type(kernel)](kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
+    return ir.module([_emitters[type(kernel)](kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
 
 
 def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:

@@ -10,17 +10,10 @@ from celadon.cpu.elements import Element, lanes_for
 from celadon.cpu.emit_map import at, store_some
 from celadon.cpu.emit_reduce import accumulated, start_bits
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.loops import WORD, Loop, Table, kernel_function
+from celadon.cpu.loops import WORD, Loop, Table
 from celadon.cpu.recipe import Moved
 
 CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
-
-
-def emit(kernel: Moved, name: str) -> Function:
-    f = kernel_function(name)
-    _EMITTERS[kernel.kind](f, kernel)
-    f.returns()
-    return f
 
 
 def clamped(f: Function, start: Value, dtype: str, limit: Value) -> tuple[Value, Value]:
@@ -179,7 +172,7 @@ class _Cumulative:
         return elementwise.emit(self.f, "convert", [x], [source], target, {"new_dtype": target})
 
 
-_EMITTERS: dict[str, Callable[[Function, Moved], object]] = {
+KINDS: dict[str, Callable[[Function, Moved], object]] = {
     "address": _address,
     "gather": _Gather,
     "cumulative": _Cumulative,

@@ -8,14 +8,14 @@ from typing import Any
 
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
-from celadon.cpu import bound, emit, emit_moves, moves, move_tables, tables
+from celadon.cpu import bound, contract, contract_tables, emit, emit_moves, move_tables, moves, tables
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import Plan, outlined, planned
 from celadon.cpu.totality import lacking
 from celadon.program import Program
 from celadon.types import Shape
 
-_RULES = (moves, tables, move_tables)  # imported for the rules that they add to fuse and plan
+_RULES = (contract, moves, contract_tables, move_tables, tables)  # imported for the rules that they add to fuse and plan
 Call = Callable[[Sequence[Array]], list[Array]]
 _PLANS_AT_MOST = 256
 

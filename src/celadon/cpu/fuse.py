@@ -43,6 +43,9 @@ class _Draft:
     places: dict[Var, int] = field(default_factory=dict[Var, int])
 
 
+Drawn = tuple[_Draft, Place]  # a body under construction and which of its values is meant
+
+
 class Fusion:
     """What is known of each variable while steps are made: its number, type, layout, and the number of its dense copy."""
 
@@ -71,7 +74,7 @@ class Fusion:
         return self.extra(Extra(short_name(dtype), bits), ArrayType((), dtype))
 
     def extra(self, extra: Extra, type: ArrayType) -> int:
-        if extra.like < 0 and extra in self.extras:
+        if extra.is_constant and extra in self.extras:
             return len(self.numbers) + self.extras.index(extra)
         self.extras.append(extra)
         self.types.append(type)
@@ -90,7 +93,7 @@ class Fusion:
     def output(self, x: Operand) -> int:
         """As stored, but in a buffer: not among the numbers of the call."""
         number = self.stored(x)
-        is_number = number in self.scalars or (number >= len(self.numbers) and self._extra(number).like < 0)
+        is_number = number in self.scalars or (number >= len(self.numbers) and self._extra(number).is_constant)
         return self._copied(number) if is_number else number
 
     def _extra(self, number: int) -> Extra:
@@ -130,6 +133,14 @@ class Fusion:
         draft.leaves.append(("array", short_name(self.types[number].dtype), self.layouts[number]))
         draft.reads.append(number)
         return draft
+
+    def arranged(self, number: int, axes: Sequence[int], shape: ArrayType, extents: tuple[tuple[int, int], ...]) -> int:
+        """A view of a variable with its axes in another order, and still along new ones (-1)."""
+        result = self.extra(Extra(short_name(self.types[number].dtype), axes=extents), shape)
+        layout = self.layouts[number]
+        self.layouts[result] = tuple(layout[i] if i >= 0 else None for i in axes)
+        self.steps.append(Alias("arranged", -1, number, result, tuple(axes)))
+        return result
 
     # --- steps
 
@@ -194,14 +205,19 @@ class Fusion:
         place = self._place(draft, operand)
         axes = tuple(sorted(equation.params["axes"]))
         like = self.number(operand) if isinstance(operand, Var) else self.numbers[equation.outputs[0]]
-        self.reduce(REDUCTIONS[equation.op.name], draft, place, like, axes, equation.outputs[0])
+        self.reduce(REDUCTIONS[equation.op.name], (draft, place), like, axes, equation.outputs[0])
 
     def numbers_of_reduce(self, work: Work) -> int:
         return work.unit.equations[0]
 
-    def reduce(
-        self, op: str, draft: _Draft, place: Place, like: int, axes: Shape, out: Var
-    ) -> None:
+    def map(self, drawn: Drawn, like: int, out: Var) -> None:
+        """A kernel that stores what is drawn."""
+        draft, place = drawn
+        self._map(draft, like, [place], [self.define(out)])
+
+    def reduce(self, op: str, drawn: Drawn, like: int, axes: Shape, out: Var) -> None:
+        """A kernel that reduces what is drawn, of the shape of `like`, over axes."""
+        draft, place = drawn
         shape = self.types[like].shape
         kept = iter(dense(out.type.shape))
         target = tuple(None if i in axes else next(kept) for i in range(len(shape)))
@@ -219,6 +235,18 @@ class Fusion:
             self.launch(Map(len(loops), body, (access(target, loops),)), rule="map", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
 
     # --- bodies
+
+    def drawn(self, reads: Sequence[int], nodes: Sequence[Node]) -> Drawn:
+        """A body over variables, whose last node is meant; nodes' operands count the reads, then the nodes."""
+        draft = _Draft()
+        for number in reads:
+            draft.leaves.append(("array", short_name(self.types[number].dtype), self.layouts[number]))
+            draft.reads.append(number)
+        count = len(reads)
+        for node in nodes:
+            operands = [x if isinstance(x, Constant) or x < count else count - 1 - x for x in node.operands]
+            draft.nodes.append((node.op, node.dtype, operands, node.params))
+        return draft, -len(nodes)
 
     def _drafted(self, equations: Sequence[int]) -> _Draft:
         draft = _Draft()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from celadon.cpu.layout import VIEW_RULES, Strides, dense_strides
-from celadon.cpu.recipe import Alias, Launch, Schedule
+from celadon.cpu.recipe import Alias, Extra, Launch, Schedule
 from celadon.program import Equation, Program
 from celadon.types import Shape, from_short, short_name
 
@@ -179,7 +179,7 @@ class Planner:
         shapes = [var.type.shape for var in program.inputs]
         shapes += [var.type.shape for equation in program.equations for var in equation.outputs]
         for extra in outline.schedule.extras:
-            shapes.append(shapes[extra.like] if extra.like >= 0 else ())
+            shapes.append(_shape(extra, shapes))
         self.shapes: list[Shape] = shapes
         self.sizes = [from_short[dtype].itemsize for dtype in outline.dtypes]
         self.places: list[Place | None] = [None] * outline.variables
@@ -196,7 +196,7 @@ class Planner:
             self.places[i] = Place(i, 0, dense_strides(self.shapes[i], self.sizes[i]))
         first_extra = outline.variables - len(outline.schedule.extras)
         numbers = list(range(outline.inputs, outline.inputs + outline.scalars))
-        numbers += [first_extra + k for k, extra in enumerate(outline.schedule.extras) if extra.like < 0]
+        numbers += [first_extra + k for k, extra in enumerate(outline.schedule.extras) if extra.is_constant]
         for k, number in enumerate(numbers):
             self.places[number] = Place(outline.numbers_cell, k * NUMBER_BYTES, ())
 
@@ -214,6 +214,10 @@ class Planner:
         if step.rule == "addressed":
             assert self.addressed is not None
             self.places[step.result] = self.addressed
+            return
+        if step.rule == "arranged":
+            strides = tuple([place.strides[i] if i >= 0 else 0 for i in step.axes])
+            self.places[step.result] = Place(place.cell, place.offset, strides)
             return
         view = VIEW_RULES.get(step.rule)
         if view is None:
@@ -278,6 +282,12 @@ class Planner:
         return Plan(
             outline, self.words, tables, first, len(self.steps), self.arena.size, self.nanoseconds, result_bytes
         )  # fmt: skip
+
+
+def _shape(extra: Extra, shapes: Sequence[Shape]) -> Shape:
+    if extra.like >= 0:
+        return shapes[extra.like]
+    return tuple(shapes[number][axis] for number, axis in extra.axes)
 
 
 def product(shape: Sequence[int]) -> int:

@@ -116,6 +116,7 @@ class Alias:
     equation: int
     operand: int
     result: int
+    axes: tuple[int, ...] = ()  # for "arranged": the operand's axis that each of the result's walks, or -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +146,17 @@ Step = Alias | Launch
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A variable that the program does not have: a constant (dtype and bits), or another layout of variable `like`."""
+    """A variable that the program does not have: a constant (dtype and bits), one with the shape of variable `like`, or
+    one with the extents of some variables' axes."""
 
     dtype: str
     bits: bytes = b""
     like: int = -1
+    axes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def is_constant(self) -> bool:
+        return bool(self.bits)
 
 
 @dataclass(frozen=True, slots=True)

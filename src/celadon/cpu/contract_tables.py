@@ -1,0 +1,123 @@
+"""The rule of plan for matrix products: our own kernel while the right operand stays in cache, BLAS on panels beyond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celadon.cpu import blas, elements
+from celadon.cpu.contract import BLAS
+from celadon.cpu.emit_contract import ROWS
+from celadon.cpu.plan import PAYS, WORD, Place, Planner, extents_of, rules, unit_of
+from celadon.cpu.recipe import Launch, Moved
+from celadon.cpu.tables import STEP
+
+_OWN_BELOW = 200_000
+_BLOCK = 16
+_HEIGHT, _WIDTH = 128, 512
+_PARTS = 16
+_OWN_NANOSECONDS, _BLAS_NANOSECONDS = 0.06, 0.03
+_PLAIN, _TRANSPOSED = 111, 112
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """Extents of batch, rows, columns and depth, and strides of left, right and result along them, in bytes."""
+
+    extents: dict[str, int]
+    places: tuple[Place, ...]
+    strides: tuple[dict[str, int], ...]
+
+    def size(self, letters: str) -> int:
+        size = 1
+        for letter in letters:
+            size *= self.extents[letter]
+        return size
+
+
+def _product(planner: Planner, launch: Launch) -> _Product:
+    rank = len(planner.shapes[launch.like])
+    params = planner.equations[launch.equation].params
+    (contract, _), (batch, _) = params["dimension_numbers"]
+    left = len(planner.equations[launch.equation].inputs[0].type.shape) - len(contract) - len(batch)
+    letters = "b" * len(batch) + "m" * left
+    letters += "n" * (rank - len(letters) - len(contract)) + "k" * len(contract)
+    sizes = extents_of(planner.shapes[launch.like], launch.loops)
+    names = [letters[loop[0]] for loop in launch.loops]
+    extents = {"b": 1, "m": 1, "n": 1, "k": 1} | dict(zip(names, sizes, strict=True))
+    kept = iter(planner.place(launch.writes[0]).strides)
+    out = [0 if letter == "k" else next(kept) for letter in letters]
+    places = (*(planner.place(n) for n in launch.reads), planner.place(launch.writes[0]))
+    walks = (places[0].strides, places[1].strides, out)
+    ends = [loop[-1] for loop in launch.loops]
+    strides = tuple({"b": 0} | {name: walk[i] for name, i in zip(names, ends, strict=True)} for walk in walks)
+    return _Product(extents, places, strides)
+
+
+def _contract(planner: Planner, launch: Launch) -> None:
+    product = _product(planner, launch)
+    if not product.size("bmn"):
+        return
+    kernel = planner.outline.schedule.kernels[launch.kernel]
+    assert isinstance(kernel, Moved)
+    size = elements.itemsize(kernel.dtypes[0])
+    if kernel.kind == "matmul" and (launch.then < 0 or product.size("kn") * size < _OWN_BELOW):
+        _own(planner, launch.kernel, product)
+    else:
+        _panels(planner, launch.kernel if launch.then < 0 else launch.then, product)
+
+
+def _own(planner: Planner, kernel: int, product: _Product) -> None:
+    at = planner.here
+    rows = product.extents["m"]
+    block = max(_BLOCK, -(-rows // (64 * ROWS)) * ROWS)
+    blocks = -(-rows // block)
+    words = [rows, product.extents["n"], product.extents["k"], block, blocks]
+    for place, strides, letter in zip(product.places, product.strides, "mkm", strict=True):
+        words += (place.cell * WORD - at, place.offset, strides["b"], strides[letter])
+    words.append(product.strides[0]["k"])
+    nanoseconds = product.size("bmnk") * _OWN_NANOSECONDS
+    extent = blocks * product.extents["b"]
+    planner.step(kernel, words, extent, unit_of(extent, nanoseconds), nanoseconds + STEP)
+
+
+def _panels(planner: Planner, kernel: int, product: _Product) -> None:
+    at = planner.here
+    recipe = planner.outline.schedule.kernels[kernel]
+    assert isinstance(recipe, Moved)
+    dtype = recipe.dtypes[0]
+    size = elements.itemsize(dtype)
+    nanoseconds = product.size("bmnk") * _BLAS_NANOSECONDS * size / 4
+    rows, columns = product.extents["m"], product.extents["n"]
+    height, width = _panel(product, nanoseconds)
+    down, across = -(-rows // height), -(-columns // width)
+    words = [blas.address(BLAS[dtype]), rows, columns, product.extents["k"], height, width, down, across]
+    words += _order(product.strides[0], "m", "k", product, size)
+    words += _order(product.strides[1], "k", "n", product, size)
+    words.append(max(product.strides[2]["m"] // size, columns))
+    for place, strides, letters in zip(product.places, product.strides, ("bm", "bn", "bmn"), strict=True):
+        words += (place.cell * WORD - at, place.offset, *(strides[x] if x in letters else 0 for x in "bmn"))
+    extent = down * across * product.extents["b"]
+    unit = 1 if nanoseconds >= PAYS else extent
+    planner.step(kernel, words, extent, max(unit, -(-extent // 64)), nanoseconds + STEP)
+
+
+def _panel(product: _Product, nanoseconds: float) -> tuple[int, int]:
+    """Rows and columns of a panel: borders depend on extents alone."""
+    rows, columns = product.extents["m"], product.extents["n"]
+    if nanoseconds < PAYS or product.extents["b"] >= _PARTS:
+        return rows, columns
+    if rows >= 2 * _HEIGHT or rows >= columns:
+        height = max(_HEIGHT, -(-rows // _PARTS))
+        return -(-height // 16) * 16, columns
+    width = max(_WIDTH, -(-columns // _PARTS))
+    return rows, -(-width // 16) * 16
+
+
+def _order(strides: dict[str, int], rows: str, columns: str, product: _Product, size: int) -> tuple[int, int]:
+    """BLAS' word for whether a matrix is transposed, and its leading dimension."""
+    if strides[columns] == size:
+        return _PLAIN, max(strides[rows] // size, product.extents[columns], 1)
+    return _TRANSPOSED, max(strides[columns] // size, product.extents[rows], 1)
+
+
+rules["contract"] = _contract
