@@ -145,7 +145,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     Array([1., 0.], dtype=float32)
     """
     x = array(x, "nan_to_num")
-    given = {"nan": nan, "posinf": posinf, "neginf": neginf}
+    usual = type(nan) is float and nan == 0
+    given = {"nan": None if usual else nan, "posinf": posinf, "neginf": neginf}
     names = tuple(name for name, value in given.items() if value is not None)
     return _nan_to_num(x, *[operand(given[name]) for name in names], names=names)
 
@@ -161,7 +162,7 @@ def _nan_to_num(x: Any, *values: Any, names: tuple[str, ...]) -> Any:
     info = ml_dtypes.finfo(dtype)
     replaced = [(isnan, "nan", 0), (_is(np.inf), "posinf", info.max), (_is(-np.inf), "neginf", info.min)]
     for found, name, default in replaced:
-        x = chosen(found(x), converted(given[name], dtype) if name in given else fixed(default, dtype), x)
+        x = chosen(found(x), converted(given[name], dtype) if name in given else literal(default, dtype), x)
     return x
 
 

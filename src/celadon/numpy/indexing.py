@@ -1,0 +1,301 @@
+"""x[...] for reading: the key is sorted out into slices, scalars and index arrays, and slice, dynamic_slice or gather read."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from celadon import errors
+from celadon import vocabulary as ops
+from celadon.array import Array, as_array
+from celadon.numpy.positions import concrete_mask
+from celadon.numpy.promotion import array, broadcasted, common_shape, converted, operand
+from celadon.numpy.shapes import expanded, squeezed
+from celadon.program import Literal, literal
+from celadon.tracing import Value
+from celadon.types import ArrayType, Shape, bool_, canonical, kind
+
+_NEW = None
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A slice of one axis: `count` places from start, `step` apart."""
+
+    start: int
+    count: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of an axis, by a concrete number inside it."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """One place of an axis for each element of an integer operand (of rank 0: one place)."""
+
+    indices: Any
+
+
+Item = Range | Place | Computed | None
+
+
+def getitem(x: Any, key: Any) -> Any:
+    """x[key]. A concrete place outside the axis, like a computed one, means the nearest inside; negative ones count back.
+
+    Args: key: integers, slices, None, ..., integer or boolean arrays, or a tuple of these.
+
+    >>> getitem(as_array(np.array([[1, 2], [3, 4]])), (slice(None), 0))
+    Array([1, 3], dtype=int32)
+    """
+    items, x = _items(array(x), key if isinstance(key, tuple) else (key,))
+    axes = [item for item in items if item is not _NEW]
+    if not any(isinstance(item, Computed) for item in axes):
+        return _static(x, items, axes)
+    if any(isinstance(item, Computed) and item.indices.type.ndim for item in axes):
+        return _gathered(x, items, axes)
+    return _sliced_at_run_time(x, items, axes)
+
+
+def _items(x: Any, key: tuple[Any, ...]) -> tuple[list[Item], Any]:
+    """One item for each axis and each new axis, in order; masks become index arrays, ... becomes full slices."""
+    shape = x.type.shape
+    entries = [_entry(part, shape) for part in key]
+    used = sum(_axes_of(e) for e in entries)
+    dots = [i for i, e in enumerate(entries) if e is Ellipsis]
+    if used > len(shape) or len(dots) > 1:
+        raise errors.TooManyIndices(count=used, shape=shape)
+    rest = [slice(None)] * (len(shape) - used)
+    place = dots[0] if dots else len(entries)
+    entries[place : place + 1] = rest
+    if any(isinstance(e, bool | np.bool_) for e in entries):
+        return _with_scalar_masks(x, entries)
+    return _resolved(entries, shape), x
+
+
+def _resolved(entries: Sequence[Any], shape: Shape) -> list[Item]:
+    items: list[Item] = []
+    axis = 0
+    for entry in entries:
+        if entry is None:
+            items.append(_NEW)
+            continue
+        count = _axes_of(entry)
+        items.extend(_axis_items(entry, shape[axis : axis + count], shape))
+        axis += count
+    return items
+
+
+def _with_scalar_masks(x: Any, entries: list[Any]) -> tuple[list[Item], Any]:
+    """True and False add an axis of extent 1 or 0: a new axis of x, read at place 0 or nowhere."""
+    axis, axes, replaced = 0, list[int](), list[Any]()
+    for entry in entries:
+        if isinstance(entry, bool | np.bool_):
+            axes.append(axis)
+            replaced.append(as_array(np.zeros(int(entry), np.int32)))
+            axis += 1
+        else:
+            replaced.append(entry)
+            axis += _axes_of(entry)
+    x = expanded(x, axes)
+    return _resolved(replaced, x.type.shape), x
+
+
+def _entry(part: Any, shape: Shape) -> Any:
+    """A part of a key, checked: None, ..., a slice, a concrete int, a bool, or an integer or boolean operand."""
+    if part is None or part is Ellipsis or isinstance(part, slice | bool | np.bool_):
+        return part
+    if isinstance(part, int | np.integer):
+        return int(part)
+    if not isinstance(part, Value | np.ndarray):
+        part = _as_index(part)
+    if isinstance(part, np.ndarray) and part.size == 0 and part.dtype == np.float64:
+        part = part.astype(np.int32)
+    found = part if type(part) is Array else operand(part)
+    if found.type.dtype == bool_ and not isinstance(found, Literal):
+        return _mask(found, shape)
+    if kind(found.type.dtype) not in "iu":
+        raise errors.IndexNotSupported(index=f"an array {found.type}")
+    if not found.type.shape and (isinstance(found, Literal) or type(found) is Array):
+        return int(found.value if isinstance(found, Literal) else found)
+    return found
+
+
+def _as_index(part: Any) -> Any:
+    if hasattr(part, "__jax_array__") or hasattr(part, "__array__"):
+        return as_array(part)
+    if isinstance(part, list | tuple | str | float | complex | dict | set) or not hasattr(part, "__index__"):
+        raise errors.IndexNotSupported(index=f"{part!r} of type {type(part).__name__}")
+    return np.asarray(operator.index(part))
+
+
+def _mask(found: Any, shape: Shape) -> Any:
+    if type(found) is not Array:
+        raise errors.NonConcreteBooleanIndexError(type=found.type, shape=shape)
+    return bool(found) if not found.type.shape else found
+
+
+def _axes_of(entry: Any) -> int:
+    """How many axes an entry takes."""
+    if entry is None or entry is Ellipsis or isinstance(entry, bool | np.bool_):
+        return 0
+    return entry.type.ndim if isinstance(entry, Value) and entry.type.dtype == bool_ else 1
+
+
+def _axis_items(entry: Any, extents: Shape, shape: Shape) -> list[Item]:
+    if isinstance(entry, slice):
+        return [_range(entry, extents[0], shape)]
+    if isinstance(entry, int):
+        place = entry + extents[0] if entry < 0 else entry
+        if 0 <= place < extents[0]:
+            return [Place(place)]
+        return [Computed(literal(entry, np.dtype(np.int32)))]
+    if entry.type.dtype != bool_:
+        return [Computed(entry)]
+    if entry.type.shape != extents:
+        raise errors.BooleanIndexShape(mask=entry.type.shape, dimensions=extents)
+    return [Computed(as_array(found.astype(np.int32))) for found in np.nonzero(concrete_mask(entry))]
+
+
+def _range(entry: slice, extent: int, shape: Shape) -> Range:
+    bounds = [entry.start, entry.stop, entry.step]
+    try:
+        places = [None if b is None else operator.index(b) for b in bounds]
+    except TypeError:
+        raise errors.SliceTraced(shape=shape, bound=next(b for b in bounds if not isinstance(b, int))) from None
+    start, stop, step = slice(*places).indices(extent)
+    return Range(start, len(range(start, stop, step)), step)
+
+
+def _static(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:
+    x = _sliced(x, [Range(a.index, 1, 1) if isinstance(a, Place) else a for a in axes])
+    x = squeezed(x, [i for i, a in enumerate(axes) if isinstance(a, Place)])
+    return _with_new(x, [i is _NEW for i in items if not isinstance(i, Place)])
+
+
+def _with_new(x: Any, new: Sequence[bool]) -> Any:
+    return expanded(x, [i for i, is_new in enumerate(new) if is_new])
+
+
+def _sliced(x: Any, ranges: Sequence[Range]) -> Any:
+    """One range for each axis: a slice upwards, then turned round where a step is negative."""
+    starts, limits, strides = list[int](), list[int](), list[int]()
+    for r in ranges:
+        last = r.start + (r.count - 1) * r.step
+        first = min(r.start, last) if r.count else 0
+        starts.append(first)
+        limits.append(max(r.start, last) + 1 if r.count else 0)
+        strides.append(abs(r.step) if r.count > 1 or abs(r.step) == 1 else 1)
+    if tuple(limits) != x.type.shape or any(starts) or any(s != 1 for s in strides):
+        x = ops.slice_(x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=tuple(strides))
+    turned = tuple(i for i, r in enumerate(ranges) if r.step < 0)
+    return ops.reverse(x, dimensions=turned) if turned else x
+
+
+def _sliced_at_run_time(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:
+    """Computed single places among ranges: one dynamic slice, then turned round where a step is negative."""
+    coarse = [a if isinstance(a, Range) and abs(a.step) > 1 else None for a in axes]
+    if any(coarse):
+        x = _sliced(x, [a or Range(0, n, 1) for a, n in zip(coarse, x.type.shape, strict=True)])
+        axes = [Range(0, a.count, 1) if c else a for a, c in zip(axes, coarse, strict=True)]
+    dtype = _index_dtype([a.indices.type for a in axes if isinstance(a, Computed)])
+    starts = [_from_front(_start(a, dtype), n) for a, n in zip(axes, x.type.shape, strict=True)]
+    sizes = tuple(a.count if isinstance(a, Range) else 1 for a in axes)
+    if any(size > n for size, n in zip(sizes, x.type.shape, strict=True)):
+        raise errors.DimensionsUnfit(
+            function="indexing", argument="index", value="a place", shape=x.type.shape, reason="an axis has no elements"
+        )
+    x = ops.dynamic_slice(x, *starts, slice_sizes=sizes)
+    turned = tuple(i for i, a in enumerate(axes) if isinstance(a, Range) and a.step < 0)
+    x = ops.reverse(x, dimensions=turned) if turned else x
+    x = squeezed(x, [i for i, a in enumerate(axes) if not isinstance(a, Range)])
+    return _with_new(x, [i is _NEW for i in items if i is _NEW or isinstance(i, Range)])
+
+
+def _start(item: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(item, Range):
+        return literal(item.start if item.step > 0 else item.start - item.count + 1, dtype)
+    return literal(item.index, dtype) if isinstance(item, Place) else converted(item.indices, dtype)
+
+
+def _index_dtype(types: Sequence[ArrayType]) -> np.dtype[Any]:
+    """The dtype that places are computed in: int64 only if one of them is of 64 bits or an unsigned one of 32."""
+    wide = any(t.dtype.itemsize == 8 or t.dtype == np.uint32 for t in types)
+    return canonical(np.int64) if wide else np.dtype(np.int32)
+
+
+def _from_front(index: Any, extent: int) -> Any:
+    """Negative places count from the back."""
+    if kind(index.type.dtype) == "u":
+        return index
+    dtype = index.type.dtype
+    negative = ops.compare(index, literal(0, dtype), direction="LT")
+    return ops.select(negative, ops.add(index, literal(extent, dtype)), index)
+
+
+def _gathered(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:
+    """Index arrays: ranges are sliced first, then all other axes are read by one gather."""
+    x = _sliced(x, [a if isinstance(a, Range) else Range(0, n, 1) for a, n in zip(axes, x.type.shape, strict=True)])
+    computed = tuple(i for i, a in enumerate(axes) if not isinstance(a, Range))
+    dtype = _index_dtype([axes[i].indices.type for i in computed if isinstance(axes[i], Computed)])
+    indices = [_normalised(axes[i], x.type.shape[i], dtype) for i in computed]
+    batch = common_shape("indexing", *[i.type.shape for i in indices])
+    layout = _layout(items, len(batch))
+    offsets = tuple(i for i, name in enumerate(n for n in layout if n != "new") if name == "range")
+    found = _gather(x, [broadcasted(i, batch) for i in indices], computed, offsets)
+    return _with_new(found, [name == "new" for name in layout])
+
+
+def _normalised(item: Any, extent: int, dtype: np.dtype[Any]) -> Any:
+    if isinstance(item, Place):
+        return literal(item.index, dtype)
+    unsigned = kind(item.indices.type.dtype) == "u"
+    index = converted(item.indices, dtype)
+    return index if unsigned else _from_front(index, extent)
+
+
+def _layout(items: list[Item], batch_ndim: int) -> list[str]:
+    """What each axis of the result is: new, a range, or one of the index arrays' (which stand together)."""
+    names = ["new" if i is _NEW else "range" if isinstance(i, Range) else "index" for i in items]
+    first, last = names.index("index"), len(names) - names[::-1].index("index")
+    together = "index" in names and all(n == "index" for n in names[first:last])
+    kept = [n for n in names if n != "index"]
+    place = first if together else 0
+    return kept[:place] + ["index"] * batch_ndim + kept[place:]
+
+
+def _gather(x: Any, indices: list[Any], computed: tuple[int, ...], offsets: tuple[int, ...]) -> Any:
+    shape, batch = x.type.shape, indices[0].type.shape
+    if 0 in batch or any(n == 0 for i, n in enumerate(shape) if i not in computed):
+        return _nothing(x, batch, computed, offsets)
+    if any(shape[i] == 0 for i in computed):
+        raise errors.DimensionsUnfit(
+            function="indexing", argument="index", value="an array", shape=shape, reason="an axis has no elements"
+        )
+    last = len(batch)
+    vectors = [ops.broadcast_in_dim(i, shape=(*batch, 1), broadcast_dimensions=tuple(range(last))) for i in indices]
+    joined = ops.concatenate(*vectors, dimension=last) if len(vectors) > 1 else vectors[0]
+    sizes = tuple(1 if i in computed else n for i, n in enumerate(shape))
+    return ops.gather(
+        x, joined, offset_dims=offsets, collapsed_slice_dims=computed, start_index_map=computed, slice_sizes=sizes, mode="clip"
+    )
+
+
+def _nothing(x: Any, batch: Shape, computed: tuple[int, ...], offsets: tuple[int, ...]) -> Any:
+    rest, places = iter(n for i, n in enumerate(x.type.shape) if i not in computed), iter(batch)
+    total = len(batch) + len(offsets)
+    shape = tuple(next(rest) if i in offsets else next(places) for i in range(total))
+    return ops.broadcast_in_dim(literal(0, x.type.dtype, x.type.weak_type), shape=shape, broadcast_dimensions=())
+
+
+def iterate(x: Any) -> Any:
+    """The parts of x along its first axis."""
+    return iter([x[i] for i in range(len(x))])
