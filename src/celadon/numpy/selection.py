@@ -13,7 +13,7 @@ from celadon import vocabulary as ops
 from celadon.numpy.comparison import isnan, truth
 from celadon.numpy.positions import nonzero
 from celadon.numpy.promotion import array, broadcasted, common_shape, converted, inexact, no_out, operand, same
-from celadon.program import fixed
+from celadon.program import fixed, literal
 from celadon.types import Shape, bool_, kind
 from celadon.vocabulary.call import named
 
