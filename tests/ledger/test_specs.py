@@ -147,7 +147,7 @@ def test_other_callables(target):
 
 @pytest.mark.parametrize(("text", "error", "words"), [
     ("scale", errors.TargetMalformed, "scale"), (":f", errors.TargetMalformed, ":f"),
-    ("a.py:", errors.TargetMalformed, ""), ("a.py:f()", errors.TargetMalformed, ""),
+    ("a.py:", errors.TargetMalformed, "a.py:"), ("a.py:f()", errors.TargetMalformed, "f()"),
     ("nowhere.py:f", errors.TargetNotFound, "nowhere.py"),
     ("no.such.module:f", errors.TargetNotFound, "no.such.module"), ("json:nothing", errors.TargetNameMissing, "dumps"),
     ("math:pi", errors.TargetNotCallable, "float"),
