@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 from celadon.array import Array
@@ -49,6 +50,7 @@ class Executable:
         addresses = [code.address for code in found.codes]
         self.outline = outlined(schedule, structure.program, structure.arrays, structure.scalars, addresses)
         self._plans: dict[tuple[tuple[Shape, ...], tuple[Any, ...]], bound.Frames] = {}
+        self._sources: dict[bool, CodeType] = {}
         self._lock = threading.Lock()
 
     def bind(self, structure: Structure, numbers: Numbers) -> Call:
@@ -58,7 +60,7 @@ class Executable:
         if frames is None:
             plan = planned(self.outline, structure.program)
             with self._lock:
-                frames = self._plans.setdefault(key, bound.Frames(plan))
+                frames = self._plans.setdefault(key, bound.Frames(plan, self._sources))
                 if len(self._plans) > _PLANS_AT_MOST:
                     self._plans.pop(next(iter(self._plans)))
         return bound.call(frames, self, structure, numbers)
