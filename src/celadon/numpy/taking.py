@@ -177,7 +177,7 @@ def _diag(x: Any, *, k: int) -> Any:
     padded = ops.pad(x, zero, low=(max(0, k),), high=(max(0, -k),), interior=(0,))
     rows, columns = (ops.iota(shape=(count, count), dtype=index, dimension=axis) for axis in (0, 1))
     mask = ops.compare(ops.add(rows, literal(k, index)), columns, direction="EQ")
-    return chosen(mask, expanded(padded, (1,) if k <= 0 else (0,)), zero)
+    return chosen(mask, expanded(padded, (1,) if k == 0 else (0,)), zero)
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
