@@ -151,7 +151,7 @@ NUMPY: dict[str, Form | list[Form]] = {
     "ldexp": lambda f, k: f(k.x, k.i),
     "isclose": lambda f, k: f(k.x, k.y, abs(k.s), k.t),
     "allclose": lambda f, k: f(k.x, k.y, abs(k.s), k.t),
-    "nan_to_num": lambda f, k: f(k.x, nan=k.s, posinf=k.t),
+    "nan_to_num": [lambda f, k: f(k.x, nan=k.s, posinf=k.t), lambda f, k: f(k.x, nan=k.s - 2.5)],
     "where": [lambda f, k: f(k.b, k.x, k.y), lambda f, k: f(k.x > k.s, k.x, k.t)],
     "select": lambda f, k: f([k.b, k.c], [k.x, k.y], k.s),
     "choose": lambda f, k: f(k.places % 2, [k.x, k.y], mode="clip"),

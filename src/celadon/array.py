@@ -30,6 +30,8 @@ class Array(Value, metaclass=_IsArray):
 
     def __init__(self, type: ArrayType, block: Block | None = None, host: NDArray | None = None):
         self.type, self._block, self._host = type, block, host
+        if host is not None and host.flags.writeable:
+            host.flags.writeable = False
 
     @property
     def block(self) -> Block:

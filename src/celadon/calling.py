@@ -99,7 +99,7 @@ class Jit:
             return self.fast.get((settings.key(), *[x.type if type(x) is Array else type(x) for x in args]))
         try:
             return self.fast.get(_fast_key(args, positions))
-        except TypeError:  # a static value without a hash; the general path says so
+        except Exception:  # a static value whose hash or == fails; the general path says so
             return None
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -236,7 +236,7 @@ class Request:
     def __init__(self, jitted: Jit, args: tuple[Any, ...], kwargs: dict[str, Any]):
         self.jitted, self.args, self.kwargs = jitted, args, kwargs
         static = jitted.static
-        self.positions = resolved_indices(static.indices, len(args)) if static.indices else frozenset[int]()
+        self.positions = self._positions(static.indices)
         self.traced_args = tuple([x for i, x in enumerate(args) if i not in self.positions])
         self.traced_kwargs = {k: v for k, v in kwargs.items() if k not in static.names} if static.names else kwargs
         self.leaves, self.spec = tree.flatten_spec((self.traced_args, self.traced_kwargs))
@@ -244,6 +244,11 @@ class Request:
         self.static_values = self._static_values()
         self.static_keys = tuple([statics.key_of(v, name, jitted.name) for name, v in self.static_values])
         self.key = (self.spec, self.types, self.static_keys, settings.key())
+
+    def _positions(self, indices: tuple[int, ...]) -> frozenset[int]:
+        if not indices:
+            return frozenset()
+        return resolved_indices(self.jitted.parameters, indices, len(self.args), self.jitted.name)
 
     @functools.cached_property
     def tree(self) -> Any:
@@ -289,7 +294,7 @@ class Request:
         donated = self.jitted.donated
         if not donated:
             return ()
-        positions = resolved_indices(donated.indices, len(self.args))
+        positions = self._positions(donated.indices)
         marks = [tree.map(lambda _, i=i: i in positions, x) for i, x in enumerate(self.args) if i not in self.positions]
         named = {k: tree.map(lambda _, k=k: k in donated.names, v) for k, v in self.traced_kwargs.items()}
         return tuple(i for i, mark in enumerate(tree.leaves((tuple(marks), named))) if mark)

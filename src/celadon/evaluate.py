@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celadon import program, tracing
-from celadon.array import Array, concrete, from_host
+from celadon import errors, program, tracing
+from celadon.array import Array, concrete
+from celadon.memory import copy_in
 from celadon.program import Equation, Literal, Program, Var
 from celadon.types import ArrayType
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from celadon.op import Op
 
 _KEPT = 4096
+_ADDRESSABLE = 1 << 47  # bytes
 
 
 class Evaluate:
@@ -34,12 +36,16 @@ class Evaluate:
         return results if op.multiple else results[0]
 
     def _exact(self, op: Op, values: Sequence[Array], types: Any, params: dict[str, Any]) -> Any:
-        with np.errstate(all="ignore"):
-            assert op.numpy is not None
-            found = op.numpy(*[x.host for x in values], **params)
-        if op.multiple:
-            return [_array(t, x) for t, x in zip(types, found, strict=True)]
-        return _array(types, found)
+        assert op.numpy is not None
+        nbytes = sum(t.nbytes for t in types) if op.multiple else types.nbytes
+        if nbytes >= _ADDRESSABLE:  # NumPy refuses these in other words
+            raise errors.OutOfMemory(bytes=nbytes)
+        try:
+            with np.errstate(all="ignore"):
+                found = op.numpy(*[x.host for x in values], **params)
+        except MemoryError:
+            raise errors.OutOfMemory(bytes=nbytes) from None
+        return [*map(_array, types, found)] if op.multiple else _array(types, found)
 
     def _one_op(self, op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:
         key = (op.name, types, tuple(params.items()))
@@ -55,7 +61,9 @@ def _array(type: ArrayType, found: Any) -> Array:
     host = np.asarray(found)
     if host.dtype != type.dtype or host.shape != type.shape:
         host = np.broadcast_to(host.astype(type.dtype, copy=False), type.shape)
-    return Array(type, host=host) if type.weak_type else from_host(host)
+    if 0 in host.strides and host.size > 1:  # repeated by reference: a result has memory of its own
+        return Array(type, copy_in(host))
+    return Array(type, host=host)
 
 
 def _program_of(op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:

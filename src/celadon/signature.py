@@ -130,8 +130,16 @@ def _known(parameters: Parameters, names: Names, option: str, function: str) -> 
             raise errors.ArgnamesUnknown(option=f"{option}_argnames", value=name, known=known, function=function)
 
 
-def resolved_indices(indices: Numbers, count: int) -> frozenset[int]:
-    """Positions within a call of `count` positional arguments; indices below 0 are left only where *args are taken."""
+def resolved_indices(parameters: Parameters, indices: Numbers, count: int, name: str) -> frozenset[int]:
+    """Positions within a call of `count` positional arguments; only where *args are taken is more to check than before.
+
+    Raises `ArgnumsOutOfRange`.
+    """
+    if parameters.more_positional:
+        limit = max(count, len(parameters.positional))
+        outside = [i for i in indices if not -count <= i < limit]
+        if outside:
+            raise errors.ArgnumsOutOfRange(option="argnums", value=outside[0], count=count, function=name)
     return frozenset(i + count if i < 0 else i for i in indices)
 
 

@@ -45,7 +45,10 @@ def _results(equation: Equation, arrays: list[Any]) -> list[Any]:
     op, params = equation.op, equation.params
     if op.numpy is None:
         return execute(_expansion(op, tuple([x.type for x in equation.inputs]), params), arrays)
-    found = op.numpy(*arrays, **params)
+    try:
+        found = op.numpy(*arrays, **params)
+    except MemoryError:
+        raise errors.OutOfMemory(bytes=sum(x.type.nbytes for x in equation.outputs)) from None
     return [np.asarray(one) for one in (found if op.multiple else [found])]
 
 
