@@ -115,7 +115,7 @@ def warn_mutated(function: str, argument: str, value: object, before: dict[str, 
     now = signatures.fields_of(value)
     warn(
         errors.StaticMutatedWarning(
-            argument=argument, function=function, type=type(value).__name__, before=before, now=now
+            argument=argument, function=function, type=type(value).__name__, before=before, after=now
         )
     )
 
