@@ -54,7 +54,7 @@ class Emission:
     def _node(self, k: int, value: Callable[[Place], Element]) -> Element:
         node = self.body.nodes[k]
         dtypes = [self.body.dtype(x) for x in node.operands]
-        return elementwise.emit(self.f, node.op, [value(x) for x in node.operands], dtypes, node.dtype, dict(node.params))
+        return elementwise.emit(node.op, [value(x) for x in node.operands], dtypes, node.dtype, dict(node.params))
 
     def results(self, read: Read) -> list[Element]:
         """The results at one place; `read(leaf)` gives an array's or an index's elements there."""
@@ -95,7 +95,7 @@ class Walk:
 def index_element(f: Function, index: Value, dtype: str, lanes: int) -> Element:
     """An index, from `index` upwards by lane, as an element of a dtype."""
     value = f.splat(index, lanes) + f.lane_numbers("i64", lanes) if lanes > 1 else index
-    return elementwise.emit(f, "convert", [value], ["i64"], dtype, {"new_dtype": dtype})
+    return elementwise.emit("convert", [value], ["i64"], dtype, {"new_dtype": dtype})
 
 
 def lane_indices(f: Function, index: Value, last: Value, lanes: int) -> Sequence[Value]:

@@ -30,6 +30,13 @@ def memory_kind(dtype: str) -> str:
     return _MEMORY[dtype]
 
 
+def word_kind(dtype: str) -> tuple[str, int]:
+    """A kind of LLVM's that holds a whole element, for moving it, and its alignment."""
+    if is_complex(dtype):
+        return f"i{8 * itemsize(dtype)}", itemsize(dtype) // 2
+    return _MEMORY[dtype], itemsize(dtype)
+
+
 def is_complex(dtype: str) -> bool:
     return dtype in ("c64", "c128")
 

@@ -81,13 +81,13 @@ class _Tiles:
         if self.sum in ("f32", "f64"):
             assert isinstance(x, Value) and isinstance(y, Value) and isinstance(z, Value)
             return x.fma(y, z)
-        product = elementwise.emit(self.f, "multiply", [x, y], [self.sum] * 2, self.sum, {})
-        return elementwise.emit(self.f, "add", [z, product], [self.sum] * 2, self.sum, {})
+        product = elementwise.emit("multiply", [x, y], [self.sum] * 2, self.sum, {})
+        return elementwise.emit("add", [z, product], [self.sum] * 2, self.sum, {})
 
     def _cast(self, x: Element, source: str, target: str) -> Element:
         if source == target:
             return x
-        return elementwise.emit(self.f, "convert", [x], [source], target, {"new_dtype": target})
+        return elementwise.emit("convert", [x], [source], target, {"new_dtype": target})
 
     def _store(self, total: Element, pointer: Value, row: Value, column: Value) -> None:
         f = self.f

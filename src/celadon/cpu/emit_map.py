@@ -8,7 +8,7 @@ from celadon.cpu import elements
 from celadon.cpu.bodies import Emission, Walk, index_element, lane_indices
 from celadon.cpu.elements import Element, lanes_for
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.loops import Loop, Table, When, kernel_function
+from celadon.cpu.loops import Loop, Table, When, kernel_function, smaller
 from celadon.cpu.recipe import Body, Map
 
 _UNROLL = 2
@@ -34,12 +34,15 @@ class _Nest:
         self.f, self.kernel = f, kernel
         self.dtypes = kernel.body.result_dtypes
         self.lanes = lanes_of(kernel.body, self.dtypes) if kernel.loops else 1
+        self.scratch = [self._room(dtype, 1) for dtype in self.dtypes] if self.lanes > 1 and not kernel.whole else []
+        leaves = enumerate(kernel.body.leaves)
+        self.tiles = {k: self._room(leaf.dtype, self.lanes) for k, leaf in leaves if "t" in leaf.access}
         table = Table(f)
         self.extents = [table.word() for _ in range(kernel.loops)]
         self.emission = Emission(f, kernel.body, self.lanes, table, kernel.loops)
         self.writes = [Walk(table, access) for access in kernel.writes]
         self.indices: list[Value] = []
-        self.scratch: list[Value] = []
+        self.row: Value | None = None  # within a block
 
     def emit(self) -> None:
         if not self.kernel.loops:
@@ -47,15 +50,14 @@ class _Nest:
         elif self.kernel.whole:
             self._flat()
         else:
-            self.scratch = [self._room(dtype) for dtype in self.dtypes]
             self._loop(0, [w.pointer for w in self.emission.arrays.values()], [w.pointer for w in self.writes])
 
     def _store_scalars(self) -> None:
         for walk, element, dtype in zip(self.writes, self.emission.scalar_results(), self.dtypes, strict=True):
             elements.store(self.f, element, walk.pointer, dtype)
 
-    def _room(self, dtype: str) -> Value:
-        size = self.lanes * elements.itemsize(dtype)
+    def _room(self, dtype: str, vectors: int) -> Value:
+        size = vectors * self.lanes * elements.itemsize(dtype)
         return self.f.new(f"alloca [{size} x i8], align 64", "ptr")
 
     # --- one loop over whole arrays
@@ -82,6 +84,9 @@ class _Nest:
         if k == self.kernel.loops - 1:
             self._inner(start, stop, reads, writes)
             return
+        if self.kernel.tiled and k == self.kernel.loops - 2:
+            self._blocks(start, stop, reads, writes)
+            return
         with Loop(f, start, stop) as loop:
             self.indices.append(loop.index)
             walks = self.emission.arrays.values()
@@ -89,6 +94,37 @@ class _Nest:
             outer = [w.stepped(f, p, k, loop.index) for w, p in zip(self.writes, writes, strict=True)]
             self._loop(k + 1, inner, outer)
             self.indices.pop()
+
+    def _blocks(self, start: Value, stop: Value, reads: Sequence[Value], writes: Sequence[Value]) -> None:
+        """Blocks of as many rows as lanes: what has its neighbours along the other loop is turned once a block."""
+        f, k = self.f, self.kernel.loops - 2
+        with Loop(f, start, stop, self.lanes) as rows:
+            row_stop = smaller(rows.index + self.lanes, stop)
+            with Loop(f, f.constant("i64", 0), self.extents[-1], self.lanes) as columns:
+                self._turn(reads, rows.index, columns.index)
+                column_stop = smaller(columns.index + self.lanes, self.extents[-1])
+                with Loop(f, rows.index, row_stop) as loop:
+                    self.indices.append(loop.index)
+                    walks = self.emission.arrays.values()
+                    inner = [w.stepped(f, p, k, loop.index) for w, p in zip(walks, reads, strict=True)]
+                    outer = [w.stepped(f, p, k, loop.index) for w, p in zip(self.writes, writes, strict=True)]
+                    self.row = loop.index - rows.index
+                    self._inner(columns.index, column_stop, inner, outer)
+                    self.indices.pop()
+
+    def _turn(self, reads: Sequence[Value], row: Value, column: Value) -> None:
+        """Write a block of each turned array to its tile, a vector a row of the block."""
+        f, last = self.f, self.extents[-1] - 1
+        for (k, walk), pointer in zip(self.emission.arrays.items(), reads, strict=True):
+            if k not in self.tiles:
+                continue
+            dtype, stride = self.kernel.body.leaves[k].dtype, walk.strides[self.kernel.loops - 1]
+            first = at(f, pointer, row, dtype)
+            places = lane_indices(f, column, last, self.lanes)
+            kind, align = elements.word_kind(dtype)
+            lines = [f.load(f.gep(first, place * stride, "i8"), kind, self.lanes, align) for place in places]
+            for r, line in enumerate(turned(f, lines)):
+                f.store(line, f.gep(self.tiles[k], r * self.lanes, kind), align)
 
     def _inner(self, start: Value, stop: Value, reads: Sequence[Value], writes: Sequence[Value]) -> None:
         """One body for whole and partial vectors: reads may run over the end of memory, writes may not."""
@@ -118,9 +154,16 @@ class _Nest:
         def read(leaf: int) -> Element:
             if still and leaf in still:
                 return still[leaf]
+            if leaf in self.tiles:
+                return self._from_tile(leaf)
             return read_leaf(self.emission, leaf, pointers.get(leaf), indices, last)
 
         return self.emission.results(read)
+
+    def _from_tile(self, leaf: int) -> Element:
+        f, dtype = self.f, self.kernel.body.leaves[leaf].dtype
+        assert self.row is not None
+        return elements.load(f, at(f, self.tiles[leaf], self.row * self.lanes, dtype), dtype, self.lanes)
 
     def _write(self, k: int, element: Element, pointer: Value, index: Value, left: Value) -> None:
         f, dtype, walk = self.f, self.dtypes[k], self.writes[k]
@@ -138,6 +181,19 @@ class _Nest:
         for lane in range(self.lanes):
             with When(f, left.compare("sgt", lane)):
                 elements.store(f, elements.extract(f, element, lane), f.gep(pointer, (index + lane) * stride, "i8"), dtype)
+
+
+def turned(f: Function, lines: Sequence[Value]) -> list[Value]:
+    """A square of vectors with lines and lanes exchanged, a bit of their numbers at a time."""
+    found, lanes = list(lines), range(len(lines))
+    step = len(lines) // 2
+    while step:
+        for i in [i for i in lanes if not i & step]:
+            a, b = found[i], found[i + step]
+            found[i] = f.shuffle(a, b, [len(lines) + (k ^ step) if k & step else k for k in lanes])
+            found[i + step] = f.shuffle(a, b, [len(lines) + k if k & step else k ^ step for k in lanes])
+        step //= 2
+    return found
 
 
 def at(f: Function, pointer: Value, index: Value, dtype: str) -> Value:

@@ -158,7 +158,7 @@ class _Cumulative:
             source, target = (f.gep(p, loop.index * s, "i8") for p, s in zip(pointers, self.steps, strict=True))
             value = self._cast(elements.load(f, source, self.dtype, lanes), self.dtype, self.kind)
             before = elements.rejoined(loop.values, [start])[0]
-            total = elementwise.emit(f, self.op, [before, value], [self.kind] * 2, self.kind, {})
+            total = elementwise.emit(self.op, [before, value], [self.kind] * 2, self.kind, {})
             loop.next = elements.parts([total])
             result = self._cast(total, self.kind, self.dtype)
             if lanes == 1 or left is None:
@@ -169,7 +169,7 @@ class _Cumulative:
     def _cast(self, x: Element, source: str, target: str) -> Element:
         if source == target:
             return x
-        return elementwise.emit(self.f, "convert", [x], [source], target, {"new_dtype": target})
+        return elementwise.emit("convert", [x], [source], target, {"new_dtype": target})
 
 
 KINDS: dict[str, Callable[[Function, Moved], object]] = {

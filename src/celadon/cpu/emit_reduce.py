@@ -68,7 +68,7 @@ class _Nest:
         self.ways = 1 if nodes > _MIDDLING else 2 if nodes > _LIGHT or self.columns else 4
 
     def combined(self, x: Element, y: Element) -> Element:
-        return elementwise.emit(self.f, self.kernel.op, [x, y], [self.dtype] * 2, self.dtype, {})
+        return elementwise.emit(self.kernel.op, [x, y], [self.dtype] * 2, self.dtype, {})
 
     def start(self, lanes: int) -> Element:
         return elements.constant(self.f, self.dtype, start_bits(self.kernel.op, self.dtype), lanes)
@@ -76,7 +76,7 @@ class _Nest:
     def finished(self, x: Element) -> Element:
         if self.dtype == self.kernel.dtype:
             return x
-        return elementwise.emit(self.f, "convert", [x], [self.dtype], self.kernel.dtype, {"new_dtype": self.kernel.dtype})
+        return elementwise.emit("convert", [x], [self.dtype], self.kernel.dtype, {"new_dtype": self.kernel.dtype})
 
     def accumulating(self, x: Element) -> Element:
         """A value of the body in the dtype in which values are combined."""
@@ -85,7 +85,7 @@ class _Nest:
     def _converted(self, x: Element, source: str) -> Element:
         if source == self.dtype:
             return x
-        return elementwise.emit(self.f, "convert", [x], [source], self.dtype, {"new_dtype": self.dtype})
+        return elementwise.emit("convert", [x], [source], self.dtype, {"new_dtype": self.dtype})
 
     def emit(self) -> None:
         """Walk the range with an odometer: one division a digit at the start, then additions."""

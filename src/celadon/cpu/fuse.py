@@ -11,7 +11,7 @@ import numpy as np
 from celadon.cpu import inline
 from celadon.cpu.group import REDUCTIONS, Token, grouped, tokens
 from celadon.cpu.inline import Work
-from celadon.cpu.layout import Axis, Layout, access, dense, is_dense, merged, viewed
+from celadon.cpu.layout import Axis, Layout, access, dense, is_dense, merged, tiled, viewed
 from celadon.cpu.recipe import (
     Alias, Body, Constant, Extra, Kernel, Launch, Leaf, Map, Node, Place, Reduce, Schedule, Step,
 )  # fmt: skip
@@ -190,11 +190,14 @@ class Fusion:
     def _map(self, draft: _Draft, like: int, places: Sequence[Place], writes: Sequence[int]) -> None:
         shape = self.types[like].shape
         targets = [self.layouts[number] for number in writes]
-        loops = merged(shape, [layout for _, _, layout in draft.leaves if layout] + targets)
-        body, reads = _finished(draft, loops, places)
+        arrays = [layout for _, _, layout in draft.leaves if layout]
+        loops = merged(shape, arrays + targets)
+        blocks = tiled(arrays, loops)
+        loops = blocks or loops
+        body, reads = _finished(draft, loops, places, blocks is not None)
         letters = tuple(access(layout, loops) for layout in targets)
         whole = len(loops) == 1 and set(letters) == {"1"} and all(leaf.access in ("", "1") for leaf in body.leaves)
-        kernel = Map(len(loops), body, letters, whole)
+        kernel = Map(len(loops), body, letters, whole, blocks is not None)
         self.launch(kernel, rule="map", like=like, loops=loops, reads=reads, writes=tuple(writes))
 
     def _run_reduce(self, work: Work) -> None:
@@ -283,11 +286,11 @@ def combining(kernel: Reduce) -> Reduce:
 
 
 def _finished(
-    draft: _Draft, loops: Sequence[Sequence[int]], places: Sequence[Place]
+    draft: _Draft, loops: Sequence[Sequence[int]], places: Sequence[Place], blocks: bool = False
 ) -> tuple[Body, tuple[int, ...]]:
     """The body for these loops; while it was drafted, node k was called -1 - k."""
     count = len(draft.leaves)
-    leaves = tuple(_leaf(source, dtype, access(layout, loops) if layout else "") for source, dtype, layout in draft.leaves)
+    leaves = tuple(_leaf(source, dtype, access(layout, loops, blocks) if layout else "") for source, dtype, layout in draft.leaves)
 
     def final(place: Place) -> Place:
         return count - 1 - place if isinstance(place, int) and place < 0 else place

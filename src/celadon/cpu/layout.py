@@ -95,12 +95,25 @@ def _joined(a: Axis | None, b: Axis | None) -> bool:
     return b.source == a.source + 1 and b.step and b.whole and a.step
 
 
-def access(layout: Layout, loops: Sequence[Sequence[int]]) -> str:
-    """A letter a loop, see Leaf."""
+def tiled(layouts: Sequence[Layout], loops: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...] | None:
+    """The loops in another order if a layout's neighbours are not along the innermost one: theirs comes second last."""
+    inner = loops[-1][-1] if loops else -1
+    for layout in layouts:
+        for loop in loops[:-1]:
+            across, axis = layout[inner], layout[loop[-1]]
+            if axis is not None and axis.unit and across is not None:
+                return (*(other for other in loops[:-1] if other != loop), loop, loops[-1])
+    return None
+
+
+def access(layout: Layout, loops: Sequence[Sequence[int]], blocks: bool = False) -> str:
+    """A letter a loop, see Leaf; `blocks` if the last two loops are walked in blocks."""
     letters = ""
     for k, loop in enumerate(loops):
         axis = layout[loop[-1]]
         letters += "0" if axis is None else "1" if axis.unit and k == len(loops) - 1 else "s"
+    if blocks and letters[-1] == "s" and getattr(layout[loops[-2][-1]], "unit", False):
+        letters = letters[:-2] + "ts"
     return letters
 
 

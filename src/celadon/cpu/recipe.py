@@ -24,7 +24,7 @@ class Leaf:
 
     source: "array"; "scalar", loaded once; or "iota", the index along the loop whose access is not "0".
     access: a letter for each loop, outermost first: "0" stands still, "1" walks by one element, "s" by a run-time
-    stride. Empty for a scalar.
+    stride, "t" by one element along the last loop but one of a tiled nest. Empty for a scalar.
     """
 
     source: str
@@ -66,12 +66,14 @@ class Map:
     """A loop nest that stores the results of a body, each by its access.
 
     whole: every array is walked in order and is padded, so that one flat loop may run over the end.
+    tiled: an array has its neighbours along the last loop but one, so the last two are walked in small blocks.
     """
 
     loops: int
     body: Body
     writes: tuple[str, ...]
     whole: bool = False
+    tiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
