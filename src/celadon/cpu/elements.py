@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from celadon.cpu.ir import Function, Value
+from celadon.cpu.narrow import NARROW, packed, unpacked
 from celadon.types import from_short
 
 Element = Value | tuple[Value, Value]  # a complex number is its real and imaginary parts
 
 _MEMORY = {
     "bool": "i8", "i8": "i8", "u8": "i8", "i16": "i16", "u16": "i16", "i32": "i32", "u32": "i32", "i64": "i64",
-    "u64": "i64", "bf16": "i16", "f16": "f16", "f32": "f32", "f64": "f64", "c64": "f32", "c128": "f64",
+    "u64": "i64", "bf16": "i16", "f16": "i16", "f32": "f32", "f64": "f64", "c64": "f32", "c128": "f64",
 }  # fmt: skip
 
 
@@ -74,17 +75,13 @@ def _interleaved(f: Function, re: Value, im: Value) -> Value:
 def from_memory(x: Value, dtype: str) -> Value:
     if dtype == "bool":
         return x.compare("ne", 0)
-    if dtype == "bf16":
-        return (x.convert("zext", "i32") << 16).floats()
-    return x.convert("fpext", "f32") if dtype == "f16" else x
+    return unpacked(x, dtype) if dtype in NARROW else x
 
 
 def to_memory(x: Value, dtype: str) -> Value:
     if dtype == "bool":
         return x.convert("zext", "i8")
-    if dtype == "bf16":
-        return (x.bits() >> 16).convert("trunc", "i16")
-    return x.convert("fptrunc", "f16") if dtype == "f16" else x
+    return packed(x, dtype) if dtype in NARROW else x
 
 
 def constant(f: Function, dtype: str, bits: bytes, lanes: int = 1) -> Element:

@@ -86,13 +86,14 @@ def exponential_minus_one(x: Value) -> Value:
 
 @outlined
 def logistic(x: Value) -> Value:
-    """e / (1 + e) or 1 / (1 + e) with e = 2^n (1 + q) at most 1: the sum takes q before it is rounded to e."""
-    shifted, r = reduced(clamped(-x.abs(), EXP_LIMITS[x.kind][0], 0.0))
-    q = expm1_part(r)
+    """1 / (1 + a b (1 + q)) with e^-x = a b (1 + q), a and b powers of two: as 1 / a over (1 / a + b (1 + q))."""
+    limit = -EXP_LIMITS[x.kind][0]
+    shifted, r = reduced(clamped(-x, -limit, limit))
     first, second = two_powers(shifted)
-    e = (q + 1.0) * first * second
-    power = first * second
-    return (x < 0.0).select(e, 1.0) / power.fma(q, power + 1.0)
+    inverse = ((2 * BIAS[x.kind] << MANTISSA[x.kind]) - first.bits()).floats()
+    total = second + inverse
+    lost = second - total + inverse
+    return inverse / (second.fma(expm1_part(r), lost) + total)
 
 
 @outlined

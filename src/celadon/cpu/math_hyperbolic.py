@@ -9,6 +9,8 @@ from celadon.cpu.kinds import MANTISSA
 from celadon.cpu.math_exponential import expm1_part, exponential_times, log_plus_one, power_of_two, reduced
 from celadon.cpu.outline import outlined, outlined_wide
 
+SINH_SMALL = (0.1666666716337204, 0.008333316072821617, 0.00019841382163576782, 2.7919761578232283e-06)
+TANH_SMALL = (-0.333333283662796, 0.13332857191562653, -0.05381888523697853, 0.019960658624768257)
 LARGE = 2.0**60
 
 
@@ -20,7 +22,8 @@ def tanh(x: Value) -> Value:
     shifted, r = reduced(size + size)
     power = power_of_two(shifted)
     e = power.fma(expm1_part(r), power - 1.0)
-    return (e / (e + 2.0)).copysign(x)
+    result = e / (e + 2.0)
+    return (_odd(size, 0.3, TANH_SMALL, result) if x.kind == "f32" else result).copysign(x)
 
 
 @outlined
@@ -33,7 +36,15 @@ def sinh(x: Value) -> Value:
     half = quarter + quarter
     bounded = (half > LARGE).select(LARGE, half)
     result = half + bounded / (bounded + bounded + 1.0)
-    return (size < 2.0 ** -MANTISSA[x.kind]).select(size, result).copysign(x)
+    if x.kind == "f32":
+        return _odd(x.abs(), 1.0, SINH_SMALL, result).copysign(x)
+    return (x.abs() < 2.0 ** -MANTISSA[x.kind]).select(x, result.copysign(x))
+
+
+def _odd(size: Value, border: float, coefficients: tuple[float, ...], beyond: Value) -> Value:
+    """An odd function of size >= 0, by its series where that is more precise."""
+    z = size * size
+    return (size < border).select((size * z).fma(z.polynomial(coefficients), size), beyond)
 
 
 @outlined

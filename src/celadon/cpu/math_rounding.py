@@ -44,6 +44,7 @@ def round_nearest_afz(x: Value) -> Value:
     return ((x - whole).abs() >= 0.5).select(whole + away, whole)
 
 
+@outlined
 def remainder(x: Value, y: Value) -> Value:
     """C's fmod, exact: x minus the multiple of y that leaves the sign of x and less than |y|."""
     size, divisor = x.abs(), y.abs()

@@ -1,0 +1,121 @@
+"""Complex elements as pairs of float64 Values come in, trigonometric and hyperbolic functions of them go out."""
+
+from __future__ import annotations
+
+from celadon.cpu import math_exponential, math_hyperbolic, math_trigonometric
+from celadon.cpu.complex_rules import (
+    Pair,
+    add,
+    conj,
+    divide,
+    exponential,
+    log,
+    multiply,
+    one_minus,
+    one_plus,
+    over_i,
+    reciprocal,
+    square_root,
+    times_i,
+)
+from celadon.cpu.ir import Value
+
+
+def sinh(x: Pair) -> Pair:
+    re, im = x
+    return (
+        _times(math_hyperbolic.sinh(re), math_trigonometric.cosine(im)),
+        _times(math_trigonometric.sine(im), math_hyperbolic.cosh(re)),
+    )
+
+
+def cosh(x: Pair) -> Pair:
+    re, im = x
+    return (
+        _times(math_hyperbolic.cosh(re), math_trigonometric.cosine(im)),
+        _times(math_hyperbolic.sinh(re), math_trigonometric.sine(im)),
+    )
+
+
+def _times(x: Value, y: Value) -> Value:
+    """A product that is zero if a factor is, be the other infinite."""
+    zero = x.function.like(x, 0.0).copysign((x.bits() ^ y.bits()).floats())
+    return (x.equals(0.0) | y.equals(0.0)).select(zero, x * y)
+
+
+def sine(x: Pair) -> Pair:
+    return over_i(sinh(times_i(x)))
+
+
+def cosine(x: Pair) -> Pair:
+    return cosh(times_i(x))
+
+
+def tanh(x: Pair) -> Pair:
+    """Kahan's form, which has no cancellation; far out the real part is 1 and the imaginary one falls as e^(-2 re)."""
+    re, im = x
+    t, s = math_trigonometric.tan(im), math_hyperbolic.sinh(re)
+    beta = t * t + 1.0
+    below = beta * s * s + 1.0
+    near = beta * (s * s + 1.0).sqrt() * s / below, t / below
+    fall = math_exponential.exponential(re.abs() * -2.0) * 4.0
+    far_im = math_trigonometric.sine(im) * math_trigonometric.cosine(im) * fall
+    far = re.abs() > 20.0
+    one = re.function.like(re, 1.0).copysign(re)
+    return far.select(one, near[0]), far.select(far_im, near[1])
+
+
+def tan(x: Pair) -> Pair:
+    return over_i(tanh(times_i(x)))
+
+
+def logistic(x: Pair) -> Pair:
+    """1 / (1 + w) with w = e^-x, or w / (1 + w) with w = e^x, whichever w is at most 1 in magnitude."""
+    left = x[0] < 0.0
+    w = exponential((-x[0].abs(), left.select(x[1], -x[1])))
+    inverse = reciprocal(one_plus(w))
+    product = multiply(w, inverse)
+    return left.select(product[0], inverse[0]), left.select(product[1], inverse[1])
+
+
+def asin(x: Pair) -> Pair:
+    """Kahan's form from the roots of 1 - x and 1 + x."""
+    below, above = square_root(one_minus(x)), square_root(one_plus(x))
+    re = math_trigonometric.atan2(x[0], multiply(below, above)[0])
+    im = math_hyperbolic.asinh(multiply(conj(below), above)[1])
+    return re, im
+
+
+def acos(x: Pair) -> Pair:
+    below, above = square_root(one_minus(x)), square_root(one_plus(x))
+    re = math_trigonometric.atan2(below[0], above[0]) * 2.0
+    return re, math_hyperbolic.asinh(multiply(conj(above), below)[1])
+
+
+def acosh(x: Pair) -> Pair:
+    below, above = square_root((x[0] - 1.0, x[1])), square_root(one_plus(x))
+    re = math_hyperbolic.asinh(multiply(conj(below), above)[0])
+    return re, math_trigonometric.atan2(below[1], above[0]) * 2.0
+
+
+def asinh(x: Pair) -> Pair:
+    return over_i(asin(times_i(x)))
+
+
+def atanh(x: Pair) -> Pair:
+    """log(((1 + re)^2 + im^2) / ((1 - re)^2 + im^2)) / 4 as log(1 + 4 re / ...)."""
+    re, im = x
+    less = 1.0 - re
+    ratio = re * 4.0 / (less * less + im * im)
+    angle = math_trigonometric.atan2(im + im, less * (re + 1.0) - im * im)
+    return math_exponential.log_plus_one(ratio) * 0.25, angle * 0.5
+
+
+def atan(x: Pair) -> Pair:
+    return over_i(atanh(times_i(x)))
+
+
+def atan2(y: Pair, x: Pair) -> Pair:
+    """-i log((x + i y) / sqrt(x^2 + y^2))."""
+    root = square_root(add(multiply(x, x), multiply(y, y)))
+    return over_i(log(divide(add(x, times_i(y)), root)))
