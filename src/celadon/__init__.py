@@ -4,12 +4,9 @@ from celadon import errors, events, monitoring, tree, tree_util, types
 from celadon import evaluate as _evaluate
 from celadon import numpy as numpy
 from celadon.array import Array
-from celadon.cache import store as _store
-from celadon.calling import disable_jit, jit, no_tracing
+from celadon.calling import clear_caches, disable_jit, jit, no_tracing
 from celadon.config import config
 from celadon.explain import explain_cache_misses, log_compiles
-from celadon.program import memory as _memory
-from celadon.tables import every_table as _every_table
 from celadon.types import ShapeDtypeStruct, x64 as enable_x64
 
 __version__ = "0.1.0"
@@ -31,14 +28,6 @@ def eval_shape(fun, *args, **kwargs):
     ShapeDtypeStruct(shape=(2,), dtype=float32)
     """
     return jit(fun).eval_shape(*args, **kwargs)
-
-
-def clear_caches():
-    """Forget every trace, entry and executable in this process (what is on disk stays)."""
-    for table in _every_table():
-        table.clear()
-    _store.clear()
-    _memory.clear()
 
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 import types
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from celadon.program import Program, remembered
 from celadon.settings import Setting
 from celadon.signature import Parameters, Selection, Signature, leaf_names, parameters_of, resolved_indices, select
 from celadon.stages import Entry, Lowered, Options, Traced, result_names
-from celadon.tables import Table, shared_table
+from celadon.tables import Table, every_table, shared_table
 from celadon.tracing import Record, Tracer, Value
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, canonical, scalar_type, short_names
@@ -26,6 +27,7 @@ no_tracing = Setting("jax_no_tracing", False)
 disable_jit = Setting("jax_disable_jit", False)
 
 _SCALARS = frozenset((float, int, bool, complex))
+_wrappers: weakref.WeakSet[Jit] = weakref.WeakSet()
 
 
 def jit(
@@ -84,6 +86,7 @@ class Jit:
         self.entries: dict[object, Entry] = {}
         self.fast: dict[object, Callable[[tuple[Any, ...]], Any]] = {}
         self.table: Table = shared_table(function, options)
+        _wrappers.add(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and tracing.recording() is None:
@@ -366,6 +369,16 @@ def _output(x: Any, index: int, result: Any, name: str) -> Any:
         return x
     path = keystr(tree.flatten_with_path(result)[0][index][0])
     raise errors.ResultNotArray(function=name, path=path, type=type(x).__name__)
+
+
+def clear_caches() -> None:
+    """Forget every trace, entry and executable in this process (what is on disk stays)."""
+    for jitted in list(_wrappers):
+        jitted.clear_cache()
+    for table in every_table():
+        table.clear()
+    cache.store.clear()
+    program.memory.clear()
 
 
 def run(body: Program, values: Sequence[Any]) -> list[Any]:

@@ -69,7 +69,8 @@ def lift(program: Program, what: frozenset[str] = EVERYTHING) -> tuple[Structure
     inputs = [*program.inputs, *arrays, *scalars.vars]
     lifted = Program(inputs, equations, outputs, (), program.name)
     extents = Extents() if "extents" in what else _Baked()
-    structure = Structure(lifted, _key(lifted, extents), len(arrays), len(scalars.vars))
+    key = (len(arrays), len(scalars.vars), _key(lifted, extents))
+    structure = Structure(lifted, key, len(arrays), len(scalars.vars))
     shapes = tuple(var.type.shape for var in inputs[: len(inputs) - len(scalars.vars)])
     return structure, Numbers(
         tuple(scalars.values), tuple(array for _, array in program.captures), shapes, _integers(equations)
