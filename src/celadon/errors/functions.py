@@ -267,3 +267,14 @@ class InitialMissing(CeladonError, ValueError):
     when = "When max or min are called with where= and without initial=."
     trigger = "cnp.max(cnp.ones(2), where=np.array([True, False]))"
     cured = "cnp.max(cnp.ones(2), where=np.array([True, False]), initial=0.0)"
+
+
+class PlaceOutOfRange(CeladonError, IndexError, ValueError):
+    code = "CEL454"
+    title = "A number lies outside an axis"
+    message = "{function} got {index} for an axis of extent {extent}"
+    cause = "The axis has no such place, or not as many elements."
+    cure = "Pass a number that the extent allows."
+    when = "When index_in_dim gets a place outside the axis, or top_k more elements than there are."
+    trigger = "from celadon import lax\nlax.top_k(cnp.ones(3), 4)"
+    cured = "from celadon import lax\nlax.top_k(cnp.ones(3), 2)"
