@@ -138,7 +138,7 @@ NUMPY: dict[str, Form | list[Form]] = {
     "indices": lambda f, k: f(k.shape),
     "fromfunction": lambda f, k: f(lambda a, b: a + b * k.s, k.shape),
     "vander": lambda f, k: f(k.v, k.m),
-    "diag": [lambda f, k: f(k.v), lambda f, k: f(k.square, k.other - 3)],
+    "diag": [lambda f, k: f(k.v), lambda f, k: f(k.square, k.other)],
     "diagflat": lambda f, k: f(k.v),
     "diagonal": lambda f, k: f(k.x),
     "trace": lambda f, k: f(k.x),
@@ -221,6 +221,8 @@ NUMPY: dict[str, Form | list[Form]] = {
     "nanstd": [lambda f, k: f(k.x), lambda f, k: f(k.x, axis=0, ddof=k.other)],
     "sum": [lambda f, k: f(k.x), lambda f, k: f(k.x, axis=0), lambda f, k: f(k.x, axis=1, initial=k.s, where=k.b)],
     "max": [lambda f, k: f(k.x), lambda f, k: f(k.x, axis=1, initial=k.s, where=k.b)],
+    "cumulative_sum": [lambda f, k: f(k.v), lambda f, k: f(k.x, axis=1)],
+    "cumulative_prod": [lambda f, k: f(k.v), lambda f, k: f(k.x, axis=1)],
     "cov": lambda f, k: f(k.x),
     "corrcoef": lambda f, k: f(k.x),
     "diff": [lambda f, k: f(k.x), lambda f, k: f(k.x, prepend=k.s)],
@@ -239,7 +241,8 @@ NUMPY: dict[str, Form | list[Form]] = {
     "nonzero": lambda f, k: f(k.b, size=k.m, fill_value=k.whole),
     "flatnonzero": lambda f, k: f(k.b, size=k.m, fill_value=k.whole),
     "argwhere": lambda f, k: f(k.b, size=k.m, fill_value=k.whole),
-    "take": [lambda f, k: f(k.x, k.rows, axis=0), lambda f, k: f(k.x, k.whole, axis=1)],
+    "ix_": lambda f, k: f(k.rows, k.iv),
+    "take": [lambda f, k: f(k.x, k.iv, axis=1, fill_value=k.s), lambda f, k: f(k.x, k.rows, axis=0), lambda f, k: f(k.x, k.whole, axis=1)],
     "take_along_axis": lambda f, k: f(k.x, k.places, axis=0),
     "compress": lambda f, k: f(k.bv, k.x, axis=1, size=k.m),
     "extract": lambda f, k: f(k.b, k.x, size=k.m),
@@ -337,23 +340,20 @@ LAX: dict[str, Form | list[Form]] = {
 }
 
 _TYPES_ONLY = "answers from dtypes and shapes alone"
-_HOST = "reads or prints concrete values"
+_HOST = "works on the host: reads, prints or makes concrete arrays"
 NO_PROGRAM: dict[str, str] = {
     **{
         f"numpy.{name}": _TYPES_ONLY
-        for name in ("broadcast_shapes", "can_cast", "dtype", "einsum_path", "finfo", "iinfo", "isdtype", "isscalar",
+        for name in ("broadcast_shapes", "can_cast", "einsum_path", "finfo", "iinfo", "isdtype", "isscalar",
                      "issubdtype", "iterable", "iscomplexobj", "isrealobj", "ndim", "promote_types", "result_type",
                      "shape", "size")
     },
     **{
         f"numpy.{name}": _HOST
-        for name in ("array_repr", "array_str", "from_dlpack", "frombuffer", "fromstring", "get_printoptions",
-                     "printoptions", "save", "savez", "set_printoptions", "tril_indices", "triu_indices",
-                     "diag_indices", "diag_indices_from")
+        for name in ("array_repr", "array_str", "diag_indices", "diag_indices_from", "from_dlpack", "frombuffer",
+                     "fromstring", "get_printoptions", "printoptions", "save", "savez", "set_printoptions",
+                     "tril_indices", "triu_indices", "tril_indices_from", "triu_indices_from")
     },
-    **{f"numpy.{name}": "an abstract dtype: there is no array of it" for name in (
-        "character", "complexfloating", "floating", "flexible", "generic", "inexact", "integer", "number", "object_",
-        "signedinteger", "unsignedinteger")},
     "numpy.ndarray": "the class of arrays: not called",
     "numpy.ufunc": "the class of elementwise functions: not called",
     "lax.broadcast_shapes": _TYPES_ONLY,
@@ -362,10 +362,10 @@ NO_PROGRAM: dict[str, str] = {
 
 
 def public(module: Any) -> dict[str, Any]:
-    """The public callables of a module, by name."""
+    """The public callables of a module, by name; NumPy's own classes (abstract dtypes, warnings) are not counted."""
     names = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
     found = {name: getattr(module, name) for name in names}
-    return {n: x for n, x in found.items() if callable(x) and not isinstance(x, python_types.ModuleType)}
+    return {n: x for n, x in found.items() if callable(x) and type(x) not in (type, python_types.ModuleType)}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import celadon
+import celadon.numpy as cnp
 from celadon import cache, compiler
 from tests import callables
 from tests.bits import bits
@@ -72,3 +73,21 @@ def test_an_extent_that_two_axes_share_by_chance_unites_nothing():
     assert callables.FIRST.m == callables.FIRST.n
     assert callables.OTHER_SHAPES.m != callables.OTHER_SHAPES.n
     assert np.unique([callables.OTHER_SHAPES.m, callables.OTHER_SHAPES.n, callables.OTHER_SHAPES.p]).size == 3
+
+
+def test_a_private_function_called_twice_is_computed_twice():
+    inner = celadon.jit(lambda x: cnp.sin(x) * 2)
+    x = np.float32([1, 2, 3])
+    expected = np.asarray(inner(x)) + np.asarray(inner(x + 1))
+    np.testing.assert_array_equal(celadon.jit(lambda x: inner(x) + inner(x + 1))(x), expected)
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (6, 9)])
+def test_calls_share_no_numbers_for_having_equal_types(shape):
+    """Two calls of one private function, on types that are equal by chance in one case and differ in the other."""
+
+    def digest(y):
+        program = celadon.jit(lambda x, y: (cnp.nan_to_num(x), cnp.nan_to_num(y))).trace(np.ones((6, 6)), y).needed
+        return compiler.lift(compiler.simplify(compiler.lower(program)))[0].digest
+
+    assert digest(np.ones(shape)) == digest(np.ones((4, 5)))

@@ -30,18 +30,18 @@ class _Work:
         self.captures: dict[int, tuple[Var, Any]] = {}
         self.shared: dict[object, list[Operand]] = {}
 
-    def inline(self, program: Program, values: dict[Var, Operand]) -> list[Operand]:
+    def inline(self, program: Program, values: dict[Operand, Operand]) -> list[Operand]:
         for var, array in program.captures:
             values[var] = self.captures.setdefault(id(array), (var, array))[0]
         for equation in program.equations:
-            inputs = [values.get(x, x) if type(x) is Var else x for x in equation.inputs]
+            inputs = [values.get(x, x) for x in equation.inputs]
             values.update(zip(equation.outputs, self._results(equation, inputs), strict=True))
-        return [values.get(x, x) if type(x) is Var else x for x in program.outputs]
+        return [values.get(x, x) for x in program.outputs]
 
     def _results(self, equation: Equation, inputs: list[Operand]) -> list[Operand]:
         if equation.op.name == "call":
             body: Program = equation.params["program"]
-            return self.inline(body, dict(zip(body.inputs, inputs, strict=True)))
+            return self.inline(copied(body), dict(zip(body.inputs, inputs, strict=True)))
         rule = _IDENTITIES.get(equation.op.name)
         if rule is not None and rule(equation, inputs[0]):
             return [inputs[0]]
@@ -58,6 +58,26 @@ class _Work:
             equation = Equation(equation.op, inputs, equation.outputs, equation.params, equation.source)
         self.equations.append(equation)
         return list(equation.outputs)
+
+
+def copied(body: Program) -> Program:
+    """The program with variables and numbers of its own, so that it may stand in another one more than once.
+
+    That two calls share a program is chance (their operands have equal types); they must not share numbers for it.
+    """
+    made = {var for equation in body.equations for var in equation.outputs}
+    own: dict[Operand, Operand] = {}
+
+    def copy(x: Operand) -> Operand:
+        if x not in own:
+            keep = x.fixed if type(x) is Literal else x not in made
+            own[x] = x if keep else Literal(x.value, x.type) if type(x) is Literal else Var(x.type)
+        return own[x]
+
+    equations = [
+        Equation(e.op, [*map(copy, e.inputs)], [*map(copy, e.outputs)], e.params, e.source) for e in body.equations
+    ]
+    return Program(body.inputs, equations, [*map(copy, body.outputs)], body.captures, body.name)
 
 
 def id_of(operand: Operand) -> object:
