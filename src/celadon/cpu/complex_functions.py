@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celadon.cpu import math_exponential, math_hyperbolic, math_trigonometric
 from celadon.cpu.complex_rules import (
+    INFINITY,
     Pair,
     add,
     conj,
@@ -81,9 +82,11 @@ def logistic(x: Pair) -> Pair:
 def asin(x: Pair) -> Pair:
     """Kahan's form from the roots of 1 - x and 1 + x."""
     below, above = square_root(one_minus(x)), square_root(one_plus(x))
-    re = math_trigonometric.atan2(x[0], multiply(below, above)[0])
+    endless = x[0].abs().equals(INFINITY) | x[1].abs().equals(INFINITY)
+    run = endless.select(x[1].abs(), multiply(below, above)[0])
     im = math_hyperbolic.asinh(multiply(conj(below), above)[1])
-    return re, im
+    im = endless.select(x[0].function.like(im, INFINITY).copysign(x[1]), im)
+    return math_trigonometric.atan2(x[0], run), im
 
 
 def acos(x: Pair) -> Pair:
@@ -103,12 +106,16 @@ def asinh(x: Pair) -> Pair:
 
 
 def atanh(x: Pair) -> Pair:
-    """log(((1 + re)^2 + im^2) / ((1 - re)^2 + im^2)) / 4 as log(1 + 4 re / ...)."""
-    re, im = x
+    """log(((1 + re)^2 + im^2) / ((1 - re)^2 + im^2)) / 4 as log(1 + 4 re / ...), for re >= 0 and by sign."""
+    re, im = x[0].abs(), x[1]
     less = 1.0 - re
-    ratio = re * 4.0 / (less * less + im * im)
-    angle = math_trigonometric.atan2(im + im, less * (re + 1.0) - im * im)
-    return math_exponential.log_plus_one(ratio) * 0.25, angle * 0.5
+    below = less * less + im * im
+    ratio = below.equals(INFINITY).select(0.0, re * 4.0 / below)
+    size = math_exponential.log_plus_one(ratio) * 0.25
+    endless = re.equals(INFINITY) | im.abs().equals(INFINITY)
+    run = endless.select(-INFINITY, less * (re + 1.0) - im * im)
+    rise = endless.select(0.0, im + im).copysign(im)
+    return size.copysign(x[0]), math_trigonometric.atan2(rise, run) * 0.5
 
 
 def atan(x: Pair) -> Pair:

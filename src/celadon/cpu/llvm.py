@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from celadon import errors
+from celadon.cpu.kinds import Target
 from celadon.locks import process_lock
 
 _CPU_FACTS = ("vendor_id", "cpu family", "model", "model name", "flags", "CPU implementer", "CPU part", "Features")
@@ -58,6 +59,18 @@ def link(code: bytes, names: Sequence[str]) -> tuple[object, dict[str, int]]:
         except RuntimeError as error:
             raise errors.MachineCodeRejected(reason=str(error).strip()) from None
         return tracker, {name: tracker[name] for name in names}
+
+
+@functools.cache
+def target() -> Target:
+    """What this processor can do that decides how IR is written; loads LLVM.
+
+    >>> target() == target()
+    True
+    """
+    with _lock:
+        binding, _ = _loaded()
+        return Target.of(binding.get_default_triple(), binding.get_host_cpu_features().flatten())
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import TracebackType
 
+from celadon.cpu import llvm
 from celadon.cpu.ir import Function, Value
 
 WORD = 8
@@ -12,7 +13,7 @@ WORD = 8
 
 def kernel_function(name: str) -> Function:
     """void name(table, lo, hi), which the driver calls."""
-    return Function(name, [("ptr", 1), ("i64", 1), ("i64", 1)], None, external=True)
+    return Function(name, [("ptr", 1), ("i64", 1), ("i64", 1)], None, external=True, target=llvm.target())
 
 
 class Table:

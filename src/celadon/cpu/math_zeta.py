@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from celadon.cpu.ir import Value
-from celadon.cpu.math_exponential import exponential
+from celadon.cpu.math_exponential import clamped, exponential
 from celadon.cpu.math_power import power
 from celadon.cpu.math_rounding import floor
 from celadon.cpu.math_special import digamma, lgamma
 from celadon.cpu.outline import outlined_wide
 
-FAR = 12.0
 STEPS_AT_MOST = 1024
 BERNOULLI_OVER_FACTORIAL = (
     1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600,
@@ -34,21 +33,22 @@ def zeta(x: Value, q: Value) -> Value:
 
 
 def _first_terms(x: Value, q: Value) -> tuple[Value, Value]:
-    """The terms up to q + k >= 12, and that q + k."""
+    """The terms up to a q + k from which on the formula is precise, and that q + k."""
     f = x.function
+    far = clamped(x, 0.0, 300.0) + 10.0
     start, loop, done = f.block, f.fresh("loop"), f.fresh("done")
     f.jump(loop)
     f.label(loop)
     total = f.phi("f64", x.lanes, [(f.like(x, 0.0), start), ("%total", loop)])
     a = f.phi("f64", x.lanes, [(q, start), ("%a", loop)])
     left = f.phi("i64", 1, [(f.constant("i64", STEPS_AT_MOST), start), ("%left", loop)])
-    short = a < FAR
+    short = a < far
     total_after = short.select(total + power(a, -x), total)
     a_after = short.select(a + 1.0, a)
     f.named("%total", total_after)
     f.named("%a", a_after)
     f.named("%left", left - 1)
-    f.branch(f.any(a_after < FAR) & (left - 1 > 0), loop, done)
+    f.branch(f.any(a_after < far) & (left - 1 > 0), loop, done)
     f.label(done)
     return total_after, a_after
 
