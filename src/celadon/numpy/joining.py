@@ -15,6 +15,7 @@ from celadon.numpy.dtypes import requested
 from celadon.numpy.positions import concrete_mask
 from celadon.numpy.promotion import array, axes_of, axis_of, converted, no_out, operand
 from celadon.numpy.shapes import atleast_1d, atleast_2d, atleast_3d, expanded, ravel, reshape, squeezed, transpose
+from celadon.program import literal
 from celadon.tracing import Value
 from celadon.types import result_type
 from celadon.vocabulary.call import named
@@ -303,12 +304,21 @@ def _repeat_all(x: Any, count: int, axis: int) -> Any:
 
 
 def _repeat_each(x: Any, repeats: Any, axis: int, total: int | None) -> Any:
-    counts = np.broadcast_to(np.asarray(concrete_mask(array(repeats))), x.type.shape[axis : axis + 1])
-    places = np.repeat(np.arange(len(counts)), counts)
     if total is not None:
-        last = places[-1] if len(places) else 0
-        places = np.concatenate([places, np.full(max(total - len(places), 0), last)])[:total]
-    return x[(slice(None),) * axis + (as_array(places),)]
+        return x[(slice(None),) * axis + (_repeated_places(array(repeats), x.type.shape[axis], total),)]
+    counts = np.broadcast_to(np.asarray(concrete_mask(array(repeats))), x.type.shape[axis : axis + 1])
+    return x[(slice(None),) * axis + (as_array(np.repeat(np.arange(len(counts)), counts)),)]
+
+
+def _repeated_places(counts: Any, extent: int, total: int) -> Any:
+    """Which element stands at each of `total` places: as many as end at or before it; the last one past all."""
+    index = np.dtype(np.int32)
+    counts = ops.broadcast_in_dim(converted(counts, index), shape=(extent,), broadcast_dimensions=(0,))
+    shape = (total, extent)
+    ends = ops.broadcast_in_dim(ops.cumsum(counts, axis=0), shape=shape, broadcast_dimensions=(1,))
+    passed = ops.compare(ends, ops.iota(shape=shape, dtype=index, dimension=0), direction="LE")
+    places = ops.reduce_sum(converted(passed, index), axes=(1,))
+    return ops.minimum(places, literal(extent - 1, index))
 
 
 def flip(m: Any, axis: Any = None) -> Any:

@@ -9,13 +9,15 @@ import numpy as np
 from celadon import errors
 from celadon import vocabulary as ops
 from celadon.array import as_array
-from celadon.numpy.comparison import truth
+from celadon.numpy.comparison import less, truth
 from celadon.numpy.dtypes import requested
+from celadon.numpy.elementwise import subtract
 from celadon.numpy.joining import flip
 from celadon.numpy.positions import concrete_mask
 from celadon.numpy.promotion import array, axis_of, converted, operand, same
 from celadon.numpy.reductions import any as any_of
 from celadon.numpy.reductions import sum as sum_of
+from celadon.numpy.selection import chosen
 from celadon.numpy.shapes import expanded, ravel
 from celadon.program import fixed, literal
 from celadon.types import canonical
@@ -210,11 +212,12 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     Array([0, 1, 2], dtype=int32)
     """
     borders = array(bins, "digitize")
-    side = "right" if not right else "left"
-    host = np.asarray(concrete_mask(borders)) if borders.type.size > 1 else None
-    if host is not None and host[0] > host[-1]:
-        return borders.type.size - searchsorted(flip(borders), x, "left" if not right else "right")
-    return searchsorted(borders, x, side)
+    side = "left" if right else "right"
+    rising = searchsorted(borders, x, side)
+    if borders.type.size < 2:
+        return rising
+    falling = subtract(borders.type.size, searchsorted(flip(borders), x, side))
+    return chosen(less(borders[-1], borders[0]), falling, rising)
 
 
 def isin(

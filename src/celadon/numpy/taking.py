@@ -10,11 +10,12 @@ import numpy as np
 from celadon import errors
 from celadon import vocabulary as ops
 from celadon.array import Array, as_array
+from celadon.numpy.comparison import less
 from celadon.numpy.creation import filled, lower_mask
 from celadon.numpy.division import floor_divide, remainder
 from celadon.numpy.dtypes import requested
 from celadon.numpy.joining import concatenate
-from celadon.numpy.positions import concrete_mask
+from celadon.numpy.positions import concrete_mask, nonzero
 from celadon.numpy.promotion import accept, array, axes_of, axis_of, broadcasted, converted, no_out, operand, shape_from
 from celadon.numpy.selection import chosen, clip
 from celadon.numpy.shapes import expanded, moveaxis, ravel
@@ -239,24 +240,32 @@ def _lower(x: Any, k: int) -> Any:
 def compress(
     condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0, out: None = None
 ) -> Any:
-    """The parts along an axis (None: the elements) where a concrete mask holds.
+    """The parts along an axis (None: the elements) where a mask holds.
+
+    Args: size: the number of results, needed while tracing; fill_value: what stands in the results past the last part.
+    Raises NonConcreteBooleanIndexError for a traced mask without size.
 
     >>> compress(np.array([True, False, True]), np.array([4, 5, 6]))
     Array([4, 6], dtype=int32)
     """
     no_out("compress", out)
     x = ravel(a) if axis is None else moveaxis(a, axis, 0)
-    mask = concrete_mask(array(condition, "compress")).astype(bool)
-    places = np.flatnonzero(mask)
-    found = x[as_array(places.astype(np.int32)[:size])]
-    if size is not None and len(places) < size:
-        rest = filled((size - len(places), *found.type.shape[1:]), converted(operand(fill_value), found.type.dtype))
-        found = concatenate([found, rest])
+    mask = array(condition, "compress")
+    if size is None:
+        found = x[as_array(np.flatnonzero(concrete_mask(mask)).astype(np.int32))]
+    else:
+        found = _first_parts(x, mask, size, fill_value)
     return found if axis is None else moveaxis(found, 0, axis)
 
 
+def _first_parts(x: Any, mask: Any, size: int, fill_value: Any) -> Any:
+    (places,) = nonzero(mask, size=size, fill_value=x.type.shape[0])
+    inside = expanded(less(places, x.type.shape[0]), tuple(range(1, x.type.ndim)))
+    return chosen(inside, take(x, places, axis=0, mode="clip"), converted(operand(fill_value), x.type.dtype))
+
+
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """The elements of arr, in row order, where a concrete mask holds.
+    """The elements of arr, in row order, where a mask holds; size and fill_value as for compress.
 
     >>> extract(np.array([True, False]), np.array([4, 5]))
     Array([4], dtype=int32)
