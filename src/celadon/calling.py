@@ -282,7 +282,10 @@ class Request:
         return leaf_names(self.jitted.parameters, pairs, shift)
 
     def signature(self) -> Signature:
-        return Signature(self.tree, self.names(), self.types, self.static_values, self.static_keys, settings.key())
+        name_of = self.jitted.parameters.name_of
+        positions = tuple([name_of(i) for i in range(len(self.args)) if i not in self.positions])
+        names, context = self.names(), settings.key()
+        return Signature(self.tree, positions, names, self.types, self.static_values, self.static_keys, context)
 
     @property
     def is_flat(self) -> bool:

@@ -53,7 +53,7 @@ class Setting:
         _refresh()
 
     @contextmanager
-    def __call__(self, value: Any) -> Generator[None]:
+    def __call__(self, value: Any = True) -> Generator[None]:
         before = _thread.overrides
         _override({**(before or {}), self.name: value})
         try:

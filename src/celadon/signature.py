@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celadon import errors, settings
+from celadon import errors, settings, tree
+from celadon.tree_paths import KeyPath, bare, keystr
 from celadon.types import ArrayType
 
 Names = tuple[str, ...]
@@ -145,9 +146,11 @@ def resolved_indices(parameters: Parameters, indices: Numbers, count: int, name:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What one call looked like: tree, leaf names and types, static values, settings. Equal calls share a program."""
+    """What one call looked like: its tree, the names of traced positional arguments, leaf names and types, static values,
+    settings. Calls with equal keys share a program."""
 
-    tree: Any
+    tree: tree.PyTreeDef
+    positions: Names
     names: Names
     types: tuple[ArrayType, ...]
     statics: tuple[tuple[str, Any], ...]
@@ -159,8 +162,8 @@ class Signature:
         return (
             _tree_difference(self, other)
             or _static_difference(self, other)
-            or _type_difference(self, other)
             or _context_difference(self, other)
+            or _type_difference(self, other)
         )
 
     def distance(self, other: Signature) -> int:
@@ -190,10 +193,19 @@ class Difference:
 def _tree_difference(new: Signature, old: Signature) -> Difference | None:
     if new.tree == old.tree:
         return None
-    from_old, from_new = set(old.names), set(new.names)
-    gone, come = sorted(from_old - from_new), sorted(from_new - from_old)
-    argument = (come or gone or ["the arguments"])[0]
-    return Difference("tree structure", argument.split("[")[0], str(old.tree), str(new.tree))
+    parting = tree.difference(old.tree, new.tree)
+    if parting is None:
+        return Difference("tree structure", "the arguments", str(old.tree), str(new.tree))
+    return Difference("tree structure", _argument_at(new, parting.path), parting.here, parting.there)
+
+
+def _argument_at(signature: Signature, path: KeyPath) -> str:
+    """The argument that a path in (args, kwargs) leads into, and the path within it."""
+    if len(path) < 2:
+        return "the arguments"
+    key = bare(path[1])
+    base = signature.positions[key] if bare(path[0]) == 0 else str(key)
+    return base + keystr(path[2:])
 
 
 def _type_difference(new: Signature, old: Signature) -> Difference | None:

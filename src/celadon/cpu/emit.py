@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 from weakref import WeakValueDictionary
 
-from celadon import errors
+from celadon import errors, events
 from celadon.cpu import emit_contract, emit_map, emit_moves, emit_reduce, ir, link, llvm, store
 from celadon.cpu.ir import Function
 from celadon.cpu.loops import kernel_function
@@ -52,7 +52,10 @@ def compiled(kernels: Sequence[Kernel]) -> Compiled:
     digests = [digest(kernel) for kernel in kernels]
     found = {name: code for name in digests if (code := _known.get(name)) is not None}
     missing = {name: kernel for name, kernel in zip(digests, kernels, strict=True) if name not in found}
-    found.update(_from_disk(sorted(missing)))
+    if missing:
+        stored = _from_disk(sorted(missing))
+        events.record("store_hit" if stored else "store_miss", kernels=len(stored))
+        found.update(stored)
     fresh = {name: kernel for name, kernel in missing.items() if name not in found}
     if fresh:
         found.update(_built(fresh))
