@@ -15,6 +15,7 @@ from celadon.array import Array, from_host
 from celadon.numpy import comparison, contractions, creation, cumulative, division, elementwise, indexing, joining
 from celadon.numpy import ordering, positions, reductions, rounding, selection, shapes, statistics, taking
 from celadon.numpy.dtypes import requested, strong
+from celadon.program import Literal
 from celadon.tracing import Value
 from celadon.types import kind
 
@@ -23,7 +24,7 @@ Binary = Callable[[Any, Any], Any]
 
 def _takes(other: Any) -> bool:
     """Whether an operator of ours is for the other operand; else Python asks the other one."""
-    if isinstance(other, Value | bool | int | float | complex | np.ndarray | np.generic):
+    if isinstance(other, Value | Literal | bool | int | float | complex | np.ndarray | np.generic):
         return True
     return hasattr(other, "__jax_array__")
 

@@ -186,7 +186,7 @@ def _quantile(x: Any, q: Any, *, axis: Axes, method: str, keepdims: bool) -> Any
     ordered = _sorted(chosen(undefined, fixed_nan(rows.type.dtype), rows))
     last = literal(rows.type.shape[-1] - 1, q.type.dtype)
     low, high, weight = _between(q, last)
-    found = [moveaxis(ordered[..., place], range(-q.type.ndim, 0), range(q.type.ndim)) for place in (low, high)]
+    found = [moveaxis(ordered[..., place], (*range(-q.type.ndim, 0),), (*range(q.type.ndim),)) for place in (low, high)]
     shape = q.type.shape + (1,) * (found[0].type.ndim - q.type.ndim)
     return _mixed(found, reshape(weight, shape), (x.type.dtype, axis, method, keepdims), q.type.ndim)
 
