@@ -98,8 +98,9 @@ def _unary(op: Op, **params: Any) -> Iterator[Sample]:
     for dtype in DTYPES:
         if accepts(op, *_scalars(dtype, 1), **params):
             yield Sample(op, (np.concatenate([edges(dtype), values(dtype, (40,))]),), params)
-            yield Sample(op, (values(dtype, ()),), params)
-            yield Sample(op, (values(dtype, (2, 0)),), params)
+            if not params:
+                yield Sample(op, (values(dtype, ()),), params)
+                yield Sample(op, (values(dtype, (2, 0)),), params)
 
 
 def _pairs(op: Op, **params: Any) -> Iterator[Sample]:
@@ -107,9 +108,9 @@ def _pairs(op: Op, **params: Any) -> Iterator[Sample]:
         if accepts(op, *_scalars(dtype, 2), **params):
             x, y = (side.ravel() for side in np.meshgrid(edges(dtype), edges(dtype)))
             yield Sample(op, (x, y), params)
-            yield Sample(op, (values(dtype, (2, 3)), values(dtype, (2, 3), 1)), params)
-            yield Sample(op, (values(dtype, (5,)), values(dtype, ())), params)
-            yield Sample(op, (values(dtype, ()), values(dtype, (5,), 1)), params)
+            if not params or params == {"direction": "LT"}:
+                yield Sample(op, (values(dtype, (2, 3)), values(dtype, ())), params)
+                yield Sample(op, (values(dtype, ()), values(dtype, (2, 3), 1)), params)
 
 
 def _compare(op: Op) -> Iterator[Sample]:
@@ -143,18 +144,18 @@ def _convert(op: Op) -> Iterator[Sample]:
 
 def _bitcast(op: Op) -> Iterator[Sample]:
     for old, new in itertools.product(DTYPES, DTYPES):
-        for shape in ((3,), (3, 2), (2, 4), (2, 8)):
-            if accepts(op, ArrayType(shape, old), new_dtype=new):
-                yield Sample(op, (values(old, shape),), {"new_dtype": new})
+        ratio = max(1, new.itemsize // old.itemsize)
+        if accepts(op, ArrayType((3, ratio), old), new_dtype=new):
+            yield Sample(op, (values(old, (3, ratio)),), {"new_dtype": new})
 
 
 def _precision(op: Op) -> Iterator[Sample]:
-    for exponent_bits, mantissa_bits in ((8, 7), (5, 10), (4, 3), (2, 1), (11, 52), (5, 0)):
+    for exponent_bits, mantissa_bits in ((8, 7), (5, 10), (2, 1), (11, 52), (5, 0)):
         yield from _unary(op, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)
 
 
 def _integer_pow(op: Op) -> Iterator[Sample]:
-    for y in (-3, -1, 0, 1, 2, 3, 4, 5, 11):
+    for y in (-3, -1, 0, 1, 2, 3, 11):
         yield from _unary(op, y=y)
 
 

@@ -1,11 +1,11 @@
-"""Every op has samples; its NumPy rule yields the shapes and dtypes that its type rule says; unite pairs equal extents."""
+"""Every op has samples; NumPy yields the shapes and dtypes that the type rules say; united axes have equal extents."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-import celadon  # noqa: F401
+import celadon.vocabulary  # noqa: F401
 from celadon.op import registry
 from celadon.program import Equation, Var
 from tests.vocabulary.samples import samples

@@ -38,8 +38,9 @@ def _right(x: Array, amount: Array) -> Array:
 
 def _right_by_sign(x: Array, amount: Array) -> Array:
     safe, inside = _amount(x, amount)
-    last = safe.dtype.type(_bits(x) - 1)
-    return np.right_shift(x, np.where(inside, safe, last).view(x.dtype))
+    signed = f"i{x.dtype.itemsize}"
+    amount = np.where(inside, safe, safe.dtype.type(_bits(x) - 1)).view(signed)
+    return np.right_shift(np.asarray(x).view(signed), amount).view(x.dtype)
 
 
 def _ones(x: Array) -> Array:

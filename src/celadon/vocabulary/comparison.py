@@ -28,7 +28,7 @@ def _compare_type(x: ArrayType, y: ArrayType, *, direction: str, total_order: bo
         require(f"compare {direction}", x, ORDERED | BOOL)
     if total_order:
         require("compare in total order", x, FLOAT)
-    return ArrayType(x.shape or y.shape, bool_)
+    return ArrayType(x.shape or y.shape, bool_, x.weak_type and y.weak_type)
 
 
 def _compare(x: Array, y: Array, *, direction: str, total_order: bool = False) -> Array:

@@ -118,7 +118,8 @@ def _digamma_above(x: Array) -> Array:
 def zeta(x: Array, q: Array) -> Array:
     """The sum of (q + k)**-x over k = 0, 1, ..., by Euler and Maclaurin's formula.
 
-    It is infinite for x = 1 and at q = 0, -1, ...; not a number for x < 1, and for negative q unless x is an integer.
+    It is infinite for x = 1, and for even x at q = 0, -1, ...; not a number at these q for odd x, for other x < 1, and
+    for negative q unless x is an integer.
     """
     x, q = np.broadcast_arrays(x, q)
     lowest = np.min(q, initial=0, where=np.isfinite(q))
@@ -127,9 +128,10 @@ def zeta(x: Array, q: Array) -> Array:
     for k in range(terms):
         found = found + np.power(q + k, -x)
     found = found + _zeta_rest(x, q + terms)
-    whole = x == np.floor(x)
-    found = np.where((q <= 0) & (q == np.floor(q)), np.inf, np.where((q < 0) & ~whole, np.nan, found))
-    return np.where(x > 1, found, np.where(x == 1, np.inf, np.nan))
+    found = np.where((x < 1) | ((q <= 0) & (x != np.floor(x))), np.nan, found)
+    pole = (q <= 0) & (q == np.floor(q))
+    found = np.where(pole, np.where(x % 2 == 0, np.inf, np.nan), found)
+    return np.where(x == 1, np.inf, found)
 
 
 def _zeta_rest(x: Array, a: Array) -> Array:

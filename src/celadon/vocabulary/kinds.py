@@ -134,6 +134,6 @@ def boolean_type(name: str, accepted: DTypes) -> Rule:
 
     def result_type(x: ArrayType) -> ArrayType:
         require(name, x, accepted)
-        return ArrayType(x.shape, bool_)
+        return ArrayType(x.shape, bool_, x.weak_type)
 
     return result_type

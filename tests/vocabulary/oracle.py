@@ -1,0 +1,137 @@
+"""What real JAX computes for each op of the registry: the functions of jax.lax that bear its meaning, on any dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from celadon.op import registry
+from celadon.program import Program
+
+Function = Callable[..., Any]
+
+_SAME_NAME = (
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i1e", "cbrt", "ceil", "clamp",
+    "complex", "conj", "cosh", "digamma", "erf", "erf_inv", "erfc", "exp2", "floor", "imag", "is_finite",
+    "lgamma", "log", "logistic", "polygamma", "real", "rsqrt", "select", "shift_left", "shift_right_arithmetic",
+    "shift_right_logical", "sign", "sinh", "sqrt", "square", "tan", "tanh", "zeta",
+)  # fmt: skip
+_OTHER_NAME = {
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "not": "bitwise_not", "sine": "sin",
+    "cosine": "cos",
+    "count_leading_zeros": "clz", "popcnt": "population_count", "divide": "div", "subtract": "sub",
+    "negate": "neg", "remainder": "rem", "power": "pow", "maximum": "max", "minimum": "min", "next_after": "nextafter",
+    "exponential": "exp", "exponential_minus_one": "expm1", "log_plus_one": "log1p",
+}  # fmt: skip
+_COMPARISONS = {"EQ": lax.eq, "NE": lax.ne, "GE": lax.ge, "GT": lax.gt, "LE": lax.le, "LT": lax.lt}
+
+
+def _compare(x: Any, y: Any, *, direction: str, total_order: bool = False) -> Any:
+    if total_order:
+        return lax.lt_to_p.bind(x, y)
+    return _COMPARISONS[direction](x, y)
+
+
+def _cumulative(name: str) -> Function:
+    return lambda x, *, axis, reverse: getattr(lax, name)(x, axis, reverse)
+
+
+def _body(program: Program) -> Function:
+    """A body as a function of JAX, op by op."""
+
+    def run(*operands: Any) -> Any:
+        values = dict(zip(program.inputs, operands, strict=True))
+        for equation in program.equations:
+            found = FUNCTIONS[equation.op.name](*[values[x] for x in equation.inputs], **equation.params)
+            values[equation.outputs[0]] = found
+        return [values[x] for x in program.outputs]
+
+    return run
+
+
+def _reduce(*operands: Any, axes: tuple[int, ...], body: Program) -> Any:
+    half = len(operands) // 2
+    return lax.reduce(operands[:half], operands[half:], lambda a, b: tuple(_body(body)(*a, *b)), axes)
+
+
+def _reduce_window(x: Any, start: Any, *, body: Program, **params: Any) -> Any:
+    order = ("window_dimensions", "window_strides", "padding", "base_dilations", "window_dilations")
+    return [lax.reduce_window(x, start, lambda a, b: _body(body)(a, b)[0], *[params[name] for name in order])]
+
+
+def _gather(x: Any, indices: Any, *, slice_sizes: Any, mode: str, fill_value: Any = None, **params: Any) -> Any:
+    numbers = lax.GatherDimensionNumbers(**params)
+    return lax.gather(x, indices, numbers, slice_sizes, mode=mode, fill_value=fill_value)
+
+
+def _sort(*xs: Any, dimension: int, is_stable: bool, num_keys: int) -> Any:
+    return lax.sort(xs, dimension=dimension, is_stable=is_stable, num_keys=num_keys)
+
+
+def _pad(x: Any, value: Any, *, low: Any, high: Any, interior: Any) -> Any:
+    return lax.pad(x, value, list(zip(low, high, interior, strict=True)))
+
+
+FUNCTIONS: dict[str, Function] = {
+    **{name: getattr(lax, name) for name in _SAME_NAME},
+    **{name: getattr(lax, theirs) for name, theirs in _OTHER_NAME.items()},
+    **{name: _cumulative(name) for name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")},
+    "add": lambda x, y: x | y if x.dtype == bool else lax.add(x, y),
+    "multiply": lambda x, y: x & y if x.dtype == bool else lax.mul(x, y),
+    "compare": _compare,
+    "select": lax.select,
+    "convert": lax.convert_element_type,
+    "bitcast_convert": lax.bitcast_convert_type,
+    "reduce_precision": lax.reduce_precision,
+    "integer_pow": lax.integer_pow,
+    "round_nearest_afz": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
+    "round_nearest_even": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
+    "reduce_sum": lambda x, axes: lax.reduce_sum(x, axes) if x.dtype != bool else lax.reduce_or(x, axes),
+    "reduce_prod": lambda x, axes: lax.reduce_prod(x, axes) if x.dtype != bool else lax.reduce_and(x, axes),
+    "reduce_max": lax.reduce_max,
+    "reduce_min": lax.reduce_min,
+    "reduce_and": lax.reduce_and,
+    "reduce_or": lax.reduce_or,
+    "reduce_xor": lax.reduce_xor,
+    "argmax": lambda x, axes, index_dtype: lax.argmax(x, axes[0], index_dtype),
+    "argmin": lambda x, axes, index_dtype: lax.argmin(x, axes[0], index_dtype),
+    "reduce": _reduce,
+    "reduce_window": _reduce_window,
+    "broadcast_in_dim": lax.broadcast_in_dim,
+    "reshape": lambda x, shape: lax.reshape(x, shape),
+    "transpose": lax.transpose,
+    "reverse": lax.rev,
+    "concatenate": lambda *xs, dimension: lax.concatenate(xs, dimension),
+    "pad": _pad,
+    "slice": lax.slice,
+    "iota": lambda shape, dtype, dimension: lax.broadcasted_iota(dtype, shape, dimension),
+    "dynamic_slice": lambda x, *starts, slice_sizes: lax.dynamic_slice(
+        x, starts, slice_sizes, allow_negative_indices=False
+    ),
+    "dynamic_update_slice": lambda x, update, *starts: lax.dynamic_update_slice(
+        x, update, starts, allow_negative_indices=False
+    ),
+    "gather": _gather,
+    "sort": _sort,
+    "dot_general": lax.dot_general,
+    "call": lambda x, program: _body(program)(x),
+}
+
+
+def _broadcast(name: str, arrays: tuple[Any, ...]) -> list[Any]:
+    """Scalars among the operands of an elementwise op are broadcast: jax.lax does so for some functions only."""
+    if registry[name].kind != "elementwise" or len({x.shape for x in arrays}) == 1:
+        return list(arrays)
+    return [np.array(x) for x in np.broadcast_arrays(*arrays)]
+
+
+def expected(name: str, arrays: tuple[Any, ...], params: dict[str, Any]) -> list[np.ndarray[Any, Any]]:
+    """The results of real JAX, with 64-bit dtypes on."""
+    with jax.enable_x64(True):
+        operands = [jax.numpy.asarray(x) for x in _broadcast(name, arrays)]
+        found = FUNCTIONS[name](*operands, **params)
+        return [np.asarray(one) for one in (found if isinstance(found, tuple | list) else [found])]
