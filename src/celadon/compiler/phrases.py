@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon.compiler.constants import integers, signature, type_text
+from celadon.compiler.constants import integers, signature, type_text, types_text
 from celadon.compiler.scope import Scope
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, bfloat16, bool_, kind
@@ -18,6 +18,20 @@ TRUTH = ArrayType((), bool_)
 def function_type(equation: Equation) -> str:
     """The types of an equation's operands and results."""
     return signature([x.type for x in equation.inputs], [var.type for var in equation.outputs])
+
+
+def elementwise(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    """The form of most elementwise ops: name, operands, types; a scalar among the operands is broadcast before."""
+    out = equation.outputs[0].type
+    types = scope.alike(equation.inputs, operands, out)
+    text = f"{equation.op.text} {', '.join(operands)} : "
+    if text.startswith("chlo"):
+        return f"{text}{types_text(types)} -> {type_text(out)}"
+    dtype = out.dtype
+    for type in types:
+        if type.dtype is not dtype:
+            return text + signature(types, [out])
+    return text + type_text(out)
 
 
 def plain(scope: Scope, op: str, type: ArrayType, *operands: str) -> str:

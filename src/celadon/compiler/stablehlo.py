@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import cast
 
-from celadon.compiler.constants import results_text, signature, type_text, types_text
-from celadon.compiler.phrases import function_type
+from celadon.compiler.constants import results_text, type_text, types_text
+from celadon.compiler.phrases import elementwise, function_type
 from celadon.compiler.scope import Lines, Scope
 from celadon.compiler.text_macros import PRIVATE, private_program
 from celadon.compiler.text_rules import RULES, Rule
@@ -138,20 +138,7 @@ def _rule(op: Op) -> Rule:
         return RULES[op.name]
     if op.name == "call" or op.name in PRIVATE:
         return _call
-    return op.text if callable(op.text) else _elementwise
-
-
-def _elementwise(scope: Scope, equation: Equation, operands: list[str]) -> str:
-    out = equation.outputs[0].type
-    types = scope.alike(equation.inputs, operands, out)
-    text = f"{equation.op.text} {', '.join(operands)} : "
-    if text.startswith("chlo"):
-        return f"{text}{types_text(types)} -> {type_text(out)}"
-    dtype = out.dtype
-    for type in types:
-        if type.dtype is not dtype:
-            return text + signature(types, [out])
-    return text + type_text(out)
+    return op.text if callable(op.text) else elementwise
 
 
 def _call(scope: Scope, equation: Equation, operands: list[str]) -> None:

@@ -52,7 +52,8 @@ def _applied(body: Program) -> str:
         return ""
     (equation,) = body.equations
     whole = list(equation.inputs) == list(body.inputs) and list(body.outputs) == list(equation.outputs)
-    return equation.op.name if whole and equation.op.name in _COMMUTATIVE else ""
+    ordered = equation.op.name in ("maximum", "minimum") and kind(body.inputs[0].type.dtype) == "c"
+    return equation.op.name if whole and not ordered and equation.op.name in _COMMUTATIVE else ""
 
 
 def _reducer(scope: Scope, body: Program, count: int) -> Lines:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import starmap
 from typing import Any
 
@@ -22,14 +21,21 @@ from celadon.compiler.phrases import (
     spread,
 )
 from celadon.compiler.scope import Scope
+from celadon.compiler.text_macros import (
+    Rule,
+    complex_as,
+    complex_cosine,
+    complex_sine,
+    first_by_parts,
+    folded,
+    in_place,
+)
 from celadon.compiler.text_regions import reduce, reduce_window, sort
 from celadon.program import Equation
 from celadon.types import ArrayType, bool_, kind
+from celadon.vocabulary.arithmetic import maximum, minimum
 from celadon.vocabulary.index import default_fill
-
-Rule = Callable[[Scope, Equation, list[str]], str | None]
-"""Returns the text of an op with one result, after writing what it needs; None if it has bound its results itself."""
-
+from celadon.vocabulary.reduce import highest, lowest
 
 # Elementwise ops with a form of their own
 
@@ -65,26 +71,6 @@ def _convert(scope: Scope, equation: Equation, operands: list[str]) -> str:
         type = out
     same = type.dtype == out.dtype
     return f"stablehlo.convert {name} : {type_text(out) if same else signature([type], [out])}"
-
-
-def _first_by_parts(direction: str, op: str) -> Rule:
-    """max and min of complex numbers: by real parts, then by imaginary ones."""
-
-    def rule(scope: Scope, equation: Equation, operands: list[str]) -> str:
-        out = equation.outputs[0].type
-        scope.alike(equation.inputs, operands, out)
-        if kind(out.dtype) != "c":
-            return f"stablehlo.{op} {', '.join(operands)} : {type_text(out)}"
-        x, y = operands
-        (half, re), (_, other) = real_part(scope, x, out), real_part(scope, y, out)
-        equal = scope.value(comparison("EQ", re, other, half))
-        by_re = scope.value(comparison(direction, re, other, half))
-        im, other = real_part(scope, x, out, "imag")[1], real_part(scope, y, out, "imag")[1]
-        by_im = scope.value(comparison(direction, im, other, half))
-        first = scope.value(selection(equal, by_im, by_re, ArrayType(out.shape, bool_)))
-        return selection(first, x, y, out)
-
-    return rule
 
 
 def _square(scope: Scope, equation: Equation, operands: list[str]) -> str:
@@ -150,6 +136,16 @@ def _reduction(op: str) -> Rule:
         dims = integers(equation.params["axes"])
         head = f"stablehlo.reduce({operands[0]} init: {start}) applies stablehlo.{op} across dimensions = {dims}"
         return f"{head} : {signature([type, element], [out])}"
+
+    return rule
+
+
+def _extremum(op: str, of_complex: Rule) -> Rule:
+    of_real = _reduction(op)
+
+    def rule(scope: Scope, equation: Equation, operands: list[str]) -> str | None:
+        chosen = of_complex if kind(equation.inputs[0].type.dtype) == "c" else of_real
+        return chosen(scope, equation, operands)
 
     return rule
 
@@ -246,8 +242,10 @@ RULES: dict[str, Rule] = {
     "select": _select,
     "complex": _complex,
     "convert": _convert,
-    "maximum": _first_by_parts("GT", "maximum"),
-    "minimum": _first_by_parts("LT", "minimum"),
+    "maximum": complex_as(first_by_parts("GT")),
+    "minimum": complex_as(first_by_parts("LT")),
+    "sine": complex_as(complex_sine),
+    "cosine": complex_as(complex_cosine),
     "square": _square,
     "reduce_precision": _reduce_precision,
     "bitcast_convert": _arranged("bitcast_convert"),
@@ -261,8 +259,8 @@ RULES: dict[str, Rule] = {
     "iota": _iota,
     "reduce_sum": _reduction("add"),
     "reduce_prod": _reduction("multiply"),
-    "reduce_max": _reduction("maximum"),
-    "reduce_min": _reduction("minimum"),
+    "reduce_max": _extremum("maximum", in_place(folded(maximum, lowest))),
+    "reduce_min": _extremum("minimum", in_place(folded(minimum, highest))),
     "reduce_and": _reduction("and"),
     "reduce_or": _reduction("or"),
     "reduce_xor": _reduction("xor"),
