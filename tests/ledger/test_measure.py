@@ -41,10 +41,11 @@ def test_overlap():
 def test_calls_are_made_in_turn_and_reported():
     seen, shares = [], []
     found = measure.alternating([lambda: seen.append("a"), lambda: seen.append("b")], Plan(calls=4), shares.append)
-    assert "".join(seen) == "abba" "abba"
+    rounds = ["".join(seen[i : i + 4]) for i in range(0, 16, 4)]
+    assert set(rounds) == {"aabb", "bbaa"}
     assert sum(shares) == pytest.approx(1.0) and [x.calls for x in found] == [4, 4]
 
 
 def test_a_slow_call_is_called_less_often():
     found = measure.alternating([lambda: time.sleep(0.002)], Plan(seconds=0.05))
-    assert 15 <= found[0].calls <= 30 and 0.002 <= found[0].median < 0.02
+    assert 15 <= found[0].calls <= 25 and 0.002 <= found[0].median < 0.02

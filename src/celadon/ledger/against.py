@@ -68,9 +68,10 @@ class JAX:
     def executables(self, jitted: Any) -> int:
         return jitted._cache_size()
 
-    def warm(self) -> None:
-        """Start the backend, so that the first measurement is not that of its start."""
-        self.finished(self.jax.jit(self.jax.numpy.square)(0.0))
+    def warm(self, values: Any) -> None:
+        """Start the backend and touch memory, as Celadon does."""
+        for x in (0.0, *self.jax.tree.leaves(values)):
+            self.finished(self.jax.jit(self.jax.numpy.square)(x))
 
     def forget(self) -> None:
         self.jax.clear_caches()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,9 @@ def _rank(n: int) -> int:
 def alternating(calls: Sequence[Call], plan: Plan, advance: Advance = lambda share: None) -> list[Interval]:
     """Measure callables in turn, so that a machine that changes its pace changes all of them alike.
 
+    Each round has an order of its own, and each call follows one of the same callable that is not measured: what
+    another one left behind (caches, threads that spin) is not charged to it.
+
     Args:
         calls: callables without arguments that return when their work is done; each has been called before.
         plan: how often.
@@ -76,9 +80,10 @@ def alternating(calls: Sequence[Call], plan: Plan, advance: Advance = lambda sha
     """
     rounds = plan.calls or _rounds(calls, plan)
     times: list[list[float]] = [[] for _ in calls]
-    for i in range(rounds):
-        for j in range(len(calls)):
-            k = (i + j) % len(calls)
+    shuffle = random.Random(0)
+    for _ in range(rounds):
+        for k in shuffle.sample(range(len(calls)), len(calls)):
+            calls[k]()
             times[k].append(seconds(calls[k]))
         advance(1 / rounds)
     return [interval(each) for each in times]

@@ -126,9 +126,6 @@ def price(job: Job, other: Job | None = None, plan: Plan = PLAN, advance: Advanc
     name = getattr(job.side.function, "__name__", type(job.side.function).__name__)
     if not job.statics:
         raise errors.NothingToPrice(function=name)
-    for each in (job, other):
-        if each is not None:
-            each.side.warm()
     found = [_Study(job, other, argument, plan, advance).price() for argument in job.statics]
     return Price(name, {k: _typed(v) for k, v in job.traced.items()}, tuple(found))
 
@@ -220,8 +217,8 @@ class _Bench:
 
     def __init__(self, job: Job, argument: str):
         self.job, self.side, self.argument = job, job.side, argument
-        own = {name: job.side.own(value) for name, value in job.traced.items()}
-        calls = [Job(job.side, own, job.statics).call(argument, value) for value in job.statics[argument]]
+        self.own = {name: job.side.own(value) for name, value in job.traced.items()}
+        calls = [Job(job.side, self.own, job.statics).call(argument, value) for value in job.statics[argument]]
         self.shown = [verdicts.told(value) for value in job.statics[argument]]
         rest = [name for name in job.statics if name != argument]
         self.static = _Trial(job.side, [*rest, argument], calls)
@@ -230,6 +227,7 @@ class _Bench:
 
     def first_calls(self) -> None:
         """Call both at each value for the first time; the static one must run, the traced one need not."""
+        self.side.warm(self.own)
         self.side.forget()
         with self.side.answering():
             for trial in self.trials:

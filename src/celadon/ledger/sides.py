@@ -30,7 +30,7 @@ class Side(Protocol):
     def finished(self, result: Any) -> Any: ...
     def watching(self) -> AbstractContextManager[list[Event]]: ...
     def executables(self, jitted: Any) -> int: ...
-    def warm(self) -> None: ...
+    def warm(self, values: Any) -> None: ...
     def forget(self) -> None: ...
     def answering(self) -> AbstractContextManager[None]: ...
 
@@ -66,9 +66,13 @@ class Celadon:
     def executables(self, jitted: Any) -> int:
         return len({id(entry.executable) for entry in jitted.entries.values()})
 
-    def warm(self) -> None:
-        """Load the compiler, so that the first measurement is not that of an import."""
-        jit(_next)(0.0)
+    def warm(self, values: Any) -> None:
+        """Load the compiler, start threads and touch memory for results as large as these arrays.
+
+        Without it the first measurement would be that of an import and of page faults.
+        """
+        for x in (0.0, *tree.leaves(values)):
+            self.finished(jit(_next)(x))
 
     def forget(self) -> None:
         celadon.clear_caches()
