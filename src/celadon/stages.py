@@ -115,7 +115,7 @@ class Traced:
     def lower(self) -> Lowered:
         """The lowered program, whose text is StableHLO."""
         start = time.perf_counter()
-        lowered = compiler.lower(self.needed)
+        lowered = compiler.lower(self.needed, stablehlo.MACROS)
         aliases, donors = _aliases(lowered, [self.kept.index(i) for i in self.donated if i in self.kept])
         if donors:
             types = ", ".join(str(lowered.inputs[i].type) for i in donors)
