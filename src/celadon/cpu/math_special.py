@@ -145,8 +145,8 @@ def erf_inv(x: Value) -> Value:
     if x.kind == "f64":
         result = _improved_erf_inv(x, result)
     size = x.abs()
-    infinite = size.equals(1.0).select((x.function.like(x, float("inf"))).copysign(x), result)
-    return (size > 1.0).select(float("nan"), infinite)
+    finite = size.equals(1.0).select(float("inf"), result.abs())
+    return (size > 1.0).select(float("nan"), finite.copysign(x))
 
 
 def _improved_erf_inv(x: Value, y: Value) -> Value:
