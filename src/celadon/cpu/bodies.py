@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from celadon.cpu import elements, elementwise
-from celadon.cpu.elements import Element
+from celadon.cpu.elements import Element, lanes_for
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.loops import Table
 from celadon.cpu.recipe import Body, Constant, Place
+from celadon.cpu.stores import at
 
 Read = Callable[[int], Element]
 
@@ -16,7 +17,7 @@ Read = Callable[[int], Element]
 class Emission:
     """A body being emitted into a function, `lanes` elements at a time. Made in the entry block, after extents."""
 
-    def __init__(self, f: Function, body: Body, lanes: int, table: Table, loops: int):
+    def __init__(self, f: Function, body: Body, lanes: int, table: Table):
         self.f, self.body, self.lanes = f, body, lanes
         self.arrays: dict[int, Walk] = {}
         self.scalars: dict[int, Element] = {}
@@ -72,9 +73,55 @@ class Emission:
                 value(self._first_node + k)
         return [value(place) for place in self.body.results]
 
+    @property
+    def pointers(self) -> list[Value]:
+        """Where each array begins."""
+        return [walk.pointer for walk in self.arrays.values()]
+
+    def stepped(self, pointers: Sequence[Value], loop: int, index: Value) -> list[Value]:
+        """The arrays' addresses at an index of a loop."""
+        walks = self.arrays.values()
+        return [walk.stepped(self.f, pointer, loop, index) for walk, pointer in zip(walks, pointers, strict=True)]
+
+    def standing(self, pointers: Sequence[Value]) -> dict[int, Element]:
+        """Elements that the innermost loop does not move, to be loaded ahead of it."""
+        found: dict[int, Element] = {}
+        for (k, walk), pointer in zip(self.arrays.items(), pointers, strict=True):
+            if walk.access[-1] == "0":
+                element = elements.load(self.f, pointer, self.body.leaves[k].dtype)
+                found[k] = elements.splat(self.f, element, self.lanes)
+        return found
+
+    def read(self, leaf: int, pointer: Value | None, indices: Sequence[Value], last: Value) -> Element:
+        """Elements of an array or an index at the loops' indices, of which the innermost is a vector's first.
+
+        last: the innermost loop's last index, which lanes of a strided array must not pass.
+        """
+        f, lanes, one, index = self.f, self.lanes, self.body.leaves[leaf], indices[-1]
+        if one.source == "iota":
+            return self._index(one.access, one.dtype, indices)
+        assert pointer is not None
+        if one.access[-1] == "1":
+            return elements.load(f, at(f, pointer, index, one.dtype), one.dtype, lanes)
+        if one.access[-1] == "0":
+            return elements.splat(f, elements.load(f, pointer, one.dtype), lanes)
+        stride = self.arrays[leaf].strides[len(one.access) - 1]
+        return elements.strided(f, pointer, stride, lane_indices(f, index, last, lanes), one.dtype)
+
+    def _index(self, access: str, dtype: str, indices: Sequence[Value]) -> Element:
+        loop = next(k for k, letter in enumerate(access) if letter != "0")
+        if loop == len(access) - 1:
+            return index_element(self.f, indices[loop], dtype, self.lanes)
+        return elements.splat(self.f, index_element(self.f, indices[loop], dtype, 1), self.lanes)
+
     def scalar_results(self) -> list[Element]:
         """The results of a body without loops."""
         return [self._scalar(place) for place in self.body.results]
+
+
+def lanes_of(body: Body, dtypes: Sequence[str]) -> int:
+    """Lanes of a loop over a body that has results of these dtypes."""
+    return lanes_for([leaf.dtype for leaf in body.leaves] + [node.dtype for node in body.nodes] + list(dtypes))
 
 
 class Walk:

@@ -1,4 +1,4 @@
-"""A Plan and the numbers of one program in; out, a Python function that fills a frame, makes one native call, wraps results.
+"""A Plan and the numbers of a program in; out, a function that fills a frame, makes one native call, wraps results.
 
 The function's source is made once a structure, its text naming what differs between plans and between programs.
 """
@@ -34,7 +34,7 @@ class Frame:
         words = self.block.view(np.int64, (len(plan.words),))
         words[:] = plan.words
         words[plan.tables] += self.block.pointer
-        self.cells = memoryview(words)
+        self.cells = memoryview(words)  # pyright: ignore[reportArgumentType]
         self.steps = ctypes.c_void_p(self.block.pointer + plan.first_step * WORD)
         self.count = ctypes.c_int64(plan.steps)
         self.arena = allocate(plan.arena if plan.arena <= _ARENA_KEPT else 0)
@@ -63,11 +63,13 @@ class Frames:
         return Frame(self.plan)
 
 
-def call(frames: Frames, keeper: object, structure: Structure, numbers: Numbers) -> Callable[[Sequence[Array]], list[Array]]:
+def call(
+    frames: Frames, keeper: object, structure: Structure, numbers: Numbers
+) -> Callable[[Sequence[Array]], list[Array]]:
     """The function that runs the plan with these numbers. `keeper` lives as long: it holds the machine code."""
     outline = frames.plan.outline
     block = _numbers_block(outline, structure, numbers)
-    names = {**frames.names, "keeper": (keeper, block), "numbers": block.pointer}
+    names: dict[str, Any] = {**frames.names, "keeper": (keeper, block), "numbers": block.pointer}
     own = outline.inputs - outline.arrays
     for k, array in enumerate(numbers.arrays, own):
         names[f"x{k}"] = array
@@ -95,7 +97,12 @@ def _running(outline: Outline, large: bool, read: set[int]) -> list[str]:
     cells = [f"x{i}.block.pointer" if i in read else "0" for i in range(outline.inputs)]
     cells += [f"o{k}.pointer" for k in range(len(outline.results))]
     cells += ["numbers", "arena.pointer" if large else "frame.arena.pointer"]
-    return [*lines, f"    pack(frame.cells, 0, {', '.join(cells)})", "    run(frame.steps, frame.count)", "    push(frame)"]
+    return [
+        *lines,
+        f"    pack(frame.cells, 0, {', '.join(cells)})",
+        "    run(frame.steps, frame.count)",
+        "    push(frame)",
+    ]
 
 
 def _returned(outline: Outline) -> str:

@@ -30,7 +30,9 @@ class Axes:
 
     def only(self, letters: str, order: str) -> Axes:
         """The axes of some letters, in an order of letters."""
-        chosen = [i for letter in order for i, found in enumerate(self.letters) if found == letter and letter in letters]
+        chosen = [
+            i for letter in order for i, found in enumerate(self.letters) if found == letter and letter in letters
+        ]
         return Axes(
             "".join([self.letters[i] for i in chosen]),
             tuple([self.left[i] for i in chosen]),
@@ -62,7 +64,7 @@ def accumulator(dtype: DType, result: DType) -> str:
     """What products are added in."""
     if kind(dtype) in "biu" and kind(result) in "biu":
         return short_name(result if kind(dtype) == "b" else max(dtype, result, key=lambda one: one.itemsize))
-    if short_name(result) in ("bf16", "f16") or short_name(dtype) in ("bf16", "f16") and kind(result) == "f":
+    if {short_name(dtype), short_name(result)} & {"bf16", "f16"} and kind(result) == "f":
         return "f64" if short_name(result) == "f64" else "f32"
     return short_name(max(dtype, result, key=lambda one: (kind(one) == "c", one.itemsize)))
 
@@ -116,7 +118,9 @@ class _Contraction:
         ordered = axes.only("bmnk", "bkmn" if self._last_letter(big) in "mn" else "bmnk")
         views = self._views(ordered)
         contracted = tuple(i for i, letter in enumerate(ordered.letters) if letter == "k")
-        self.fusion.reduce("add", self.fusion.drawn(views, self._product(views, self.sum)), views[0], contracted, self.out)
+        self.fusion.reduce(
+            "add", self.fusion.drawn(views, self._product(views, self.sum)), views[0], contracted, self.out
+        )
 
     def _last_letter(self, operand: int) -> str:
         """The kind of axis along which an operand's elements are neighbours."""
@@ -143,8 +147,8 @@ class _Contraction:
             kernels.append(Moved("blas", (dtypes[0],)))
         then = fusion.kernel(kernels[1]) if len(kernels) > 1 else -1
         fusion.launch(
-            kernels[0], rule="contract", like=views[0], loops=loops, reads=tuple(views), writes=(fusion.define(self.out),),
-            reduced=tuple(i for i, letter in enumerate(axes.letters) if letter == "k"), then=then, equation=self.index,
+            kernels[0], rule="contract", like=views[0], loops=loops, reads=tuple(views), then=then, equation=self.index,
+            writes=(fusion.define(self.out),), reduced=tuple(i for i, x in enumerate(axes.letters) if x == "k"),
         )  # fmt: skip
 
     def _matrix(self, operand: int, axes: Axes, any_order: bool) -> int:

@@ -1,4 +1,4 @@
-"""The rule of plan for matrix products: our own kernel while the right operand stays in cache, BLAS on panels beyond."""
+"""The rule of plan for matrix products: our own kernel while the right operand stays in cache, else BLAS on panels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of every dtype between memory and registers; loops and kernels move them, elementwise rows compute with them."""
+"""Elements of every dtype between memory and registers: kernels move them, elementwise rows compute with them."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from celadon.cpu import elements, elementwise
 from celadon.cpu.elements import Element, lanes_for
-from celadon.cpu.emit_map import at, store_some
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.loops import Loop, Table, smaller
 from celadon.cpu.recipe import Moved
+from celadon.cpu.stores import Store, at
 
 ROWS, VECTORS = 4, 2
 _ROW_MAJOR = 101
@@ -27,7 +27,7 @@ class _Tiles:
         self.f = f
         self.left_dtype, self.right_dtype, self.sum, self.dtype = kernel.dtypes
         self.lanes = lanes_for(kernel.dtypes)
-        self.scratch = f.new(f"alloca [{self.lanes * elements.itemsize(self.dtype)} x i8], align 64", "ptr")
+        self.store = Store(f, self.dtype, self.lanes)
         table = Table(f)
         self.rows, self.columns, self.depth = (table.word() for _ in range(3))
         block, blocks = table.word(), table.word()
@@ -67,7 +67,9 @@ class _Tiles:
             after = [self._fused(x[r], y[u], before[r * vectors + u]) for r in range(rows) for u in range(vectors)]
             loop.next = [f.gep(here, self.left_step, "i8"), f.gep(there, self.steps[1], "i8"), *elements.parts(after)]
         for k, total in enumerate(elements.rejoined(loop.results[2:], sums)):
-            self._store(self._cast(total, self.sum, self.dtype), pointers[2], row + k // vectors, column + k % vectors * lanes)
+            self._store(
+                self._cast(total, self.sum, self.dtype), pointers[2], row + k // vectors, column + k % vectors * lanes
+            )
 
     def _loaded(self, pointer: Value, u: int) -> Element:
         place = self.f.gep(pointer, u * self.lanes * elements.itemsize(self.right_dtype), "i8") if u else pointer
@@ -92,14 +94,11 @@ class _Tiles:
     def _store(self, total: Element, pointer: Value, row: Value, column: Value) -> None:
         f = self.f
         target = at(f, f.gep(pointer, row * self.steps[2], "i8"), column, self.dtype)
-        if self.lanes == 1:
-            elements.store(f, total, target, self.dtype)
-        else:
-            store_some(f, total, target, self.dtype, self.columns - column, self.scratch)
+        self.store(total, target, self.columns - column)
 
 
 def _blas(f: Function, kernel: Moved) -> None:
-    """Panels of rows and columns, each a call of BLAS. Range: panels of columns, of rows, of batches, the first fastest.
+    """Panels of rows and columns, each a call of BLAS. Range: panels of columns (the fastest), of rows, of batches.
 
     Table: the routine; rows, columns, depth; rows of a panel, columns of one, panels of rows, panels of columns; for
     left and right whether they are transposed (a BLAS code) and the leading dimension, then the result's leading

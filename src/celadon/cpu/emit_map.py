@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celadon.cpu import elements
-from celadon.cpu.bodies import Emission, Walk, index_element, lane_indices
-from celadon.cpu.elements import Element, lanes_for
+from celadon.cpu.bodies import Emission, Walk, lane_indices, lanes_of
+from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.loops import Loop, Table, When, kernel_function, smaller
-from celadon.cpu.recipe import Body, Map
+from celadon.cpu.loops import Loop, Table, kernel_function, smaller
+from celadon.cpu.recipe import Map
+from celadon.cpu.stores import Store, at, room
 
 _UNROLL = 2
 
@@ -25,91 +26,76 @@ def emit(kernel: Map, name: str) -> Function:
     return f
 
 
-def lanes_of(body: Body, dtypes: Sequence[str]) -> int:
-    return lanes_for([leaf.dtype for leaf in body.leaves] + [node.dtype for node in body.nodes] + list(dtypes))
-
-
 class _Nest:
     def __init__(self, f: Function, kernel: Map):
-        self.f, self.kernel = f, kernel
+        self.f, self.kernel, self.body = f, kernel, kernel.body
         self.dtypes = kernel.body.result_dtypes
         self.lanes = lanes_of(kernel.body, self.dtypes) if kernel.loops else 1
-        self.scratch = [self._room(dtype, 1) for dtype in self.dtypes] if self.lanes > 1 and not kernel.whole else []
+        self.stores = [Store(f, dtype, self.lanes) for dtype in self.dtypes]
         leaves = enumerate(kernel.body.leaves)
-        self.tiles = {k: self._room(leaf.dtype, self.lanes) for k, leaf in leaves if "t" in leaf.access}
+        self.tiles = {k: room(f, leaf.dtype, self.lanes**2) for k, leaf in leaves if "t" in leaf.access}
         table = Table(f)
         self.extents = [table.word() for _ in range(kernel.loops)]
-        self.emission = Emission(f, kernel.body, self.lanes, table, kernel.loops)
+        self.emission = Emission(f, kernel.body, self.lanes, table)
         self.writes = [Walk(table, access) for access in kernel.writes]
         self.indices: list[Value] = []
         self.row: Value | None = None  # within a block
 
     def emit(self) -> None:
+        reads, writes = self.emission.pointers, [walk.pointer for walk in self.writes]
         if not self.kernel.loops:
-            self._store_scalars()
+            for pointer, element, dtype in zip(writes, self.emission.scalar_results(), self.dtypes, strict=True):
+                elements.store(self.f, element, pointer, dtype)
         elif self.kernel.whole:
-            self._flat()
+            self._flat(reads, writes)
         else:
-            self._loop(0, [w.pointer for w in self.emission.arrays.values()], [w.pointer for w in self.writes])
+            self._loop(0, reads, writes)
 
-    def _store_scalars(self) -> None:
-        for walk, element, dtype in zip(self.writes, self.emission.scalar_results(), self.dtypes, strict=True):
-            elements.store(self.f, element, walk.pointer, dtype)
-
-    def _room(self, dtype: str, vectors: int) -> Value:
-        size = vectors * self.lanes * elements.itemsize(dtype)
-        return self.f.new(f"alloca [{size} x i8], align 64", "ptr")
-
-    # --- one loop over whole arrays
-
-    def _flat(self) -> None:
+    def _flat(self, reads: Sequence[Value], writes: Sequence[Value]) -> None:
+        """One loop over whole arrays; it may run over their ends."""
         f, lanes = self.f, self.lanes
         _, low, high = f.parameters
-        pointers = [w.pointer for w in self.emission.arrays.values()]
         with Loop(f, low, high, lanes * _UNROLL) as loop:
             for u in range(_UNROLL):
                 index = loop.index + u * lanes if u else loop.index
-                results = self._results(pointers, [index], index, index)
-                for walk, element, dtype in zip(self.writes, results, self.dtypes, strict=True):
-                    elements.store(f, element, self._at(walk.pointer, index, dtype), dtype)
-
-    def _at(self, pointer: Value, index: Value, dtype: str) -> Value:
-        return at(self.f, pointer, index, dtype)
-
-    # --- a nest
+                results = self._results(reads, index, index)
+                for pointer, element, dtype in zip(writes, results, self.dtypes, strict=True):
+                    elements.store(f, element, at(f, pointer, index, dtype), dtype)
 
     def _loop(self, k: int, reads: Sequence[Value], writes: Sequence[Value]) -> None:
         f = self.f
         start, stop = (f.parameters[1], f.parameters[2]) if k == 0 else (f.constant("i64", 0), self.extents[k])
         if k == self.kernel.loops - 1:
-            self._inner(start, stop, reads, writes)
-            return
-        if self.kernel.tiled and k == self.kernel.loops - 2:
-            self._blocks(start, stop, reads, writes)
-            return
-        with Loop(f, start, stop) as loop:
-            self.indices.append(loop.index)
-            walks = self.emission.arrays.values()
-            inner = [w.stepped(f, p, k, loop.index) for w, p in zip(walks, reads, strict=True)]
-            outer = [w.stepped(f, p, k, loop.index) for w, p in zip(self.writes, writes, strict=True)]
-            self._loop(k + 1, inner, outer)
-            self.indices.pop()
+            self._inner((start, stop), reads, writes)
+        elif self.kernel.tiled and k == self.kernel.loops - 2:
+            self._blocks((start, stop), reads, writes)
+        else:
+            with Loop(f, start, stop) as loop:
+                self.indices.append(loop.index)
+                self._loop(k + 1, *self._stepped(k, loop.index, reads, writes))
+                self.indices.pop()
 
-    def _blocks(self, start: Value, stop: Value, reads: Sequence[Value], writes: Sequence[Value]) -> None:
+    def _stepped(self, k: int, index: Value, reads: Sequence[Value], writes: Sequence[Value]) -> list[list[Value]]:
+        f = self.f
+        return [
+            self.emission.stepped(reads, k, index),
+            [walk.stepped(f, pointer, k, index) for walk, pointer in zip(self.writes, writes, strict=True)],
+        ]
+
+    # --- blocks of the last two loops
+
+    def _blocks(self, bounds: tuple[Value, Value], reads: Sequence[Value], writes: Sequence[Value]) -> None:
         """Blocks of as many rows as lanes: what has its neighbours along the other loop is turned once a block."""
         f, k = self.f, self.kernel.loops - 2
-        with Loop(f, start, stop, self.lanes) as rows:
-            row_stop = smaller(rows.index + self.lanes, stop)
+        with Loop(f, *bounds, self.lanes) as rows:
+            row_stop = smaller(rows.index + self.lanes, bounds[1])
             with Loop(f, f.constant("i64", 0), self.extents[-1], self.lanes) as columns:
                 self._turn(reads, rows.index, columns.index)
                 column_stop = smaller(columns.index + self.lanes, self.extents[-1])
                 with Loop(f, rows.index, row_stop) as loop:
                     self.indices.append(loop.index)
-                    walks = self.emission.arrays.values()
-                    inner = [w.stepped(f, p, k, loop.index) for w, p in zip(walks, reads, strict=True)]
-                    outer = [w.stepped(f, p, k, loop.index) for w, p in zip(self.writes, writes, strict=True)]
                     self.row = loop.index - rows.index
-                    self._inner(columns.index, column_stop, inner, outer)
+                    self._inner((columns.index, column_stop), *self._stepped(k, loop.index, reads, writes))
                     self.indices.pop()
 
     def _turn(self, reads: Sequence[Value], row: Value, column: Value) -> None:
@@ -118,7 +104,7 @@ class _Nest:
         for (k, walk), pointer in zip(self.emission.arrays.items(), reads, strict=True):
             if k not in self.tiles:
                 continue
-            dtype, stride = self.kernel.body.leaves[k].dtype, walk.strides[self.kernel.loops - 1]
+            dtype, stride = self.body.leaves[k].dtype, walk.strides[self.kernel.loops - 1]
             first = at(f, pointer, row, dtype)
             places = lane_indices(f, column, last, self.lanes)
             kind, align = elements.word_kind(dtype)
@@ -126,29 +112,27 @@ class _Nest:
             for r, line in enumerate(turned(f, lines)):
                 f.store(line, f.gep(self.tiles[k], r * self.lanes, kind), align)
 
-    def _inner(self, start: Value, stop: Value, reads: Sequence[Value], writes: Sequence[Value]) -> None:
-        """One body for whole and partial vectors: reads may run over the end of memory, writes may not."""
-        f, last = self.f, stop - 1
-        still = self._standing(reads)
-        with Loop(f, start, stop, self.lanes) as loop:
-            results = self._results(reads, [*self.indices, loop.index], loop.index, last, still)
-            left = stop - loop.index
-            for k, element in enumerate(results):
-                self._write(k, element, writes[k], loop.index, left)
+    def _from_tile(self, leaf: int) -> Element:
+        f, dtype = self.f, self.body.leaves[leaf].dtype
+        assert self.row is not None
+        return elements.load(f, at(f, self.tiles[leaf], self.row * self.lanes, dtype), dtype, self.lanes)
 
-    def _standing(self, reads: Sequence[Value]) -> dict[int, Element]:
-        """Elements that the innermost loop does not move, loaded ahead of it."""
-        found: dict[int, Element] = {}
-        for (k, walk), pointer in zip(self.emission.arrays.items(), reads, strict=True):
-            if walk.access[-1] == "0":
-                element = elements.load(self.f, pointer, self.kernel.body.leaves[k].dtype)
-                found[k] = elements.splat(self.f, element, self.lanes)
-        return found
+    # --- the innermost loop
+
+    def _inner(self, bounds: tuple[Value, Value], reads: Sequence[Value], writes: Sequence[Value]) -> None:
+        """One body for whole and partial vectors: reads may run over the end of memory, writes may not."""
+        start, stop = bounds
+        last = stop - 1
+        still = self.emission.standing(reads)
+        with Loop(self.f, start, stop, self.lanes) as loop:
+            results = self._results(reads, loop.index, last, still)
+            for k, element in enumerate(results):
+                self._write(k, element, writes[k], loop.index, stop - loop.index)
 
     def _results(
-        self, reads: Sequence[Value], indices: Sequence[Value], index: Value, last: Value,
-        still: dict[int, Element] | None = None,
-    ) -> list[Element]:  # fmt: skip
+        self, reads: Sequence[Value], index: Value, last: Value, still: dict[int, Element] | None = None
+    ) -> list[Element]:
+        indices = [*self.indices, index]
         pointers = dict(zip(self.emission.arrays, reads, strict=True))
 
         def read(leaf: int) -> Element:
@@ -156,31 +140,17 @@ class _Nest:
                 return still[leaf]
             if leaf in self.tiles:
                 return self._from_tile(leaf)
-            return read_leaf(self.emission, leaf, pointers.get(leaf), indices, last)
+            return self.emission.read(leaf, pointers.get(leaf), indices, last)
 
         return self.emission.results(read)
 
-    def _from_tile(self, leaf: int) -> Element:
-        f, dtype = self.f, self.kernel.body.leaves[leaf].dtype
-        assert self.row is not None
-        return elements.load(f, at(f, self.tiles[leaf], self.row * self.lanes, dtype), dtype, self.lanes)
-
     def _write(self, k: int, element: Element, pointer: Value, index: Value, left: Value) -> None:
-        f, dtype, walk = self.f, self.dtypes[k], self.writes[k]
+        walk, store = self.writes[k], self.stores[k]
         if walk.access[-1] == "s":
-            self._scatter(element, pointer, walk.strides[self.kernel.loops - 1], index, left, dtype)
-            return
-        target = self._at(pointer, index, dtype)
-        if self.lanes == 1:
-            elements.store(f, element, target, dtype)
-            return
-        store_some(f, element, target, dtype, left, self.scratch[k])
-
-    def _scatter(self, element: Element, pointer: Value, stride: Value, index: Value, left: Value, dtype: str) -> None:
-        f = self.f
-        for lane in range(self.lanes):
-            with When(f, left.compare("sgt", lane)):
-                elements.store(f, elements.extract(f, element, lane), f.gep(pointer, (index + lane) * stride, "i8"), dtype)
+            stride = walk.strides[self.kernel.loops - 1]
+            store.apart(element, self.f.gep(pointer, index * stride, "i8"), stride, left)
+        else:
+            store(element, at(self.f, pointer, index, store.dtype), left)
 
 
 def turned(f: Function, lines: Sequence[Value]) -> list[Value]:
@@ -194,46 +164,3 @@ def turned(f: Function, lines: Sequence[Value]) -> list[Value]:
             found[i + step] = f.shuffle(a, b, [len(lines) + k if k & step else k ^ step for k in lanes])
         step //= 2
     return found
-
-
-def at(f: Function, pointer: Value, index: Value, dtype: str) -> Value:
-    """The address of element `index`."""
-    kind = elements.memory_kind(dtype)
-    return f.gep(pointer, index + index if elements.is_complex(dtype) else index, kind)
-
-
-def read_leaf(emission: Emission, leaf: int, pointer: Value | None, indices: Sequence[Value], last: Value) -> Element:
-    """Elements of an array or an index at the loops' indices, of which the innermost is a vector's first."""
-    f, lanes = emission.f, emission.lanes
-    one = emission.body.leaves[leaf]
-    if one.source == "iota":
-        loop = next(k for k, letter in enumerate(one.access) if letter != "0")
-        if loop == len(one.access) - 1:
-            return index_element(f, indices[loop], one.dtype, lanes)
-        return elements.splat(f, index_element(f, indices[loop], one.dtype, 1), lanes)
-    assert pointer is not None
-    index = indices[-1]
-    if one.access[-1] == "1":
-        return elements.load(f, at(f, pointer, index, one.dtype), one.dtype, lanes)
-    if one.access[-1] == "0":
-        return elements.splat(f, elements.load(f, pointer, one.dtype), lanes)
-    stride = emission.arrays[leaf].strides[len(one.access) - 1]
-    return elements.strided(f, pointer, stride, lane_indices(f, index, last, lanes), one.dtype)
-
-
-def store_some(f: Function, element: Element, target: Value, dtype: str, left: Value, scratch: Value) -> None:
-    """A whole vector, or its first `left` elements where there are fewer lanes left."""
-    lanes = elements.parts([element])[0].lanes
-    whole, part, done = f.fresh("whole"), f.fresh("part"), f.fresh("stored")
-    f.branch(left.compare("sge", lanes), whole, part)
-    f.label(whole)
-    elements.store(f, element, target, dtype)
-    f.jump(done)
-    f.label(part)
-    elements.store(f, element, scratch, dtype)
-    width = elements.itemsize(dtype)
-    with Loop(f, f.constant("i64", 0), left) as loop:
-        kind = f"i{8 * width}" if width < 16 else "i128"
-        f.store(f.load(f.gep(scratch, loop.index, kind), kind, align=1), f.gep(target, loop.index, kind), align=1)
-    f.jump(done)
-    f.label(done)

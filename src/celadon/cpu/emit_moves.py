@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from celadon.cpu import elements, elementwise
 from celadon.cpu.bodies import Walk
 from celadon.cpu.elements import Element, lanes_for
-from celadon.cpu.emit_map import at, store_some
 from celadon.cpu.emit_reduce import accumulated, start_bits
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.loops import WORD, Loop, Table
 from celadon.cpu.recipe import Moved
+from celadon.cpu.stores import Store, at
 
 CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
 
@@ -51,7 +51,7 @@ class _Gather:
         self.f, self.dtype, self.index_dtype, self.loops = f, kernel.dtypes[0], kernel.dtypes[1], letters
         vector = letters[-1:] == "o" and moved[-1] == write[-1] == "1"
         self.lanes = lanes_for([self.dtype]) if vector else 1
-        self.scratch = f.new(f"alloca [{self.lanes * elements.itemsize(self.dtype)} x i8], align 64", "ptr")
+        self.store = Store(f, self.dtype, self.lanes)
         table = Table(f)
         self.extents = [table.word() for _ in letters]
         self.walks = [Walk(table, access) for access in (moved, read, write)]
@@ -63,7 +63,7 @@ class _Gather:
 
     def _loop(self, k: int, pointers: Sequence[Value], inside: Value | None) -> None:
         f = self.f
-        if k == len(self.loops) or self.loops[k] == "o" and (k == 0 or self.loops[k - 1] == "b"):
+        if "b" not in self.loops[k:]:
             moved, found = self._placed(pointers[0], pointers[1])
             self._offsets(k, [moved, pointers[2]], found)
             return
@@ -107,7 +107,7 @@ class _Gather:
                 self._offsets(k + 1, inner, inside)
             else:
                 element = self._chosen(elements.load(f, inner[0], self.dtype, self.lanes), inside)
-                store_some(f, element, inner[1], self.dtype, self._range(k)[1] - loop.index, self.scratch)
+                self.store(element, inner[1], self._range(k)[1] - loop.index)
 
     def _chosen(self, element: Element, inside: Value | None) -> Element:
         if self.fill is None or inside is None:
@@ -128,7 +128,7 @@ class _Cumulative:
         self.f, self.op, self.dtype = f, CUMULATIVE[op], kernel.dtypes[0]
         self.kind = accumulated(self.dtype)
         self.lanes = lanes_for([self.dtype]) if read[-1:] == write[-1:] == "1" else 1
-        self.scratch = f.new(f"alloca [{self.lanes * elements.itemsize(self.dtype)} x i8], align 64", "ptr")
+        self.store = Store(f, self.dtype, self.lanes)
         table = Table(f)
         self.extents = [table.word() for _ in read]
         self.length = table.word()
@@ -164,7 +164,7 @@ class _Cumulative:
             if lanes == 1 or left is None:
                 elements.store(f, result, target, self.dtype)
             else:
-                store_some(f, result, target, self.dtype, left, self.scratch)
+                self.store(result, target, left)
 
     def _cast(self, x: Element, source: str, target: str) -> Element:
         if source == target:

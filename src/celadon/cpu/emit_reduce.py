@@ -1,22 +1,24 @@
 """A Reduce recipe in, LLVM IR out: rows summed in fixed lanes and a fixed tree, columns summed side by side.
 
-The order in which values are combined depends on the recipe and on extents alone. A range index counts the kept loops,
-then pieces of the first reduced loop, then blocks of columns; a plan that makes pieces combines them by a second kernel.
+The order in which values are combined depends on the recipe and on extents alone. A range index counts the kept
+loops, then pieces of the first reduced loop, then blocks of columns; where a plan makes pieces, a second kernel
+combines them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from celadon.cpu import elements, elementwise
-from celadon.cpu.bodies import Emission
+from celadon.cpu.bodies import Emission, lanes_of
 from celadon.cpu.elements import Element
-from celadon.cpu.emit_map import at, lanes_of, read_leaf, store_some
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.loops import Loop, Table, kernel_function, smaller
 from celadon.cpu.recipe import Reduce
+from celadon.cpu.stores import Store, at
 from celadon.types import from_short
 from celadon.vocabulary.reduce import highest, lowest
 
@@ -49,19 +51,25 @@ class _Nest:
     """What rows and columns share: the table, the walk over kept loops, the loops over reduced ones."""
 
     columns = False
+    width: Value
+    blocks: Value
+    together: Value
 
     def __init__(self, f: Function, kernel: Reduce):
         self.f, self.kernel = f, kernel
         self.lanes = lanes_of(kernel.body, [kernel.dtype])
-        self.scratch = f.new(f"alloca [{self.lanes * elements.itemsize(kernel.dtype)} x i8], align 64", "ptr")
+        self.store = Store(f, kernel.dtype, self.lanes)
         table = Table(f)
         self.extents = [table.word() for _ in kernel.reduced]
         self.length, self.pieces = table.word(), table.word()
-        self.width, self.blocks, self.together = (table.word(), table.word(), table.word()) if self.columns else (None,) * 3
-        self.emission = Emission(f, kernel.body, self.lanes, table, len(kernel.reduced))
+        if self.columns:
+            self.width, self.blocks, self.together = table.word(), table.word(), table.word()
+        self.emission = Emission(f, kernel.body, self.lanes, table)
         self.target = table.address()
         inner = len(kernel.reduced) - 1
-        self.kept = [k for k, letter in enumerate(kernel.reduced) if letter == "k" and not (self.columns and k == inner)]
+        self.kept = [
+            k for k, letter in enumerate(kernel.reduced) if letter == "k" and not (self.columns and k == inner)
+        ]
         self.reduced = [k for k, letter in enumerate(kernel.reduced) if letter == "r"]
         self.dtype = accumulated(kernel.dtype)
         nodes = len(kernel.body.nodes)
@@ -102,12 +110,9 @@ class _Nest:
             loop.next = _advanced(f, digits, sizes)
 
     def _pointers(self, indices: Sequence[Value]) -> list[Value]:
-        found: list[Value] = []
-        for walk in self.emission.arrays.values():
-            pointer = walk.pointer
-            for k, index in zip(self.kept, indices, strict=True):
-                pointer = walk.stepped(self.f, pointer, k, index)
-            found.append(pointer)
+        found = self.emission.pointers
+        for k, index in zip(self.kept, indices, strict=True):
+            found = self.emission.stepped(found, k, index)
         return found
 
     def one(self, index: Value, digits: Sequence[Value], pointers: list[Value], first: Value, stop: Value) -> None:
@@ -122,12 +127,8 @@ class _Nest:
 
     def value(self, pointers: Sequence[Value], indices: Sequence[Value], last: Value) -> Element:
         by_leaf = dict(zip(self.emission.arrays, pointers, strict=True))
-        results = self.emission.results(lambda leaf: read_leaf(self.emission, leaf, by_leaf.get(leaf), indices, last))
+        results = self.emission.results(lambda leaf: self.emission.read(leaf, by_leaf.get(leaf), indices, last))
         return self.accumulating(results[0])
-
-    def stepped(self, pointers: Sequence[Value], loop: int, index: Value) -> list[Value]:
-        walks = self.emission.arrays.values()
-        return [w.stepped(self.f, p, loop, index) for w, p in zip(walks, pointers, strict=True)]
 
     def loops(
         self, ranges: Sequence[tuple[int, Value, Value]], pointers: list[Value], sums: list[Element],
@@ -139,7 +140,9 @@ class _Nest:
         (k, first, stop), *rest = ranges
         with Loop(self.f, first, stop, 1, elements.parts(sums)) as loop:
             inner = elements.rejoined(loop.values, sums)
-            found = self.loops(rest, self.stepped(pointers, k, loop.index), inner, inside, (*indices, loop.index))
+            found = self.loops(
+                rest, self.emission.stepped(pointers, k, loop.index), inner, inside, (*indices, loop.index)
+            )
             loop.next = elements.parts(found)
         return elements.rejoined(loop.results, sums)
 
@@ -163,7 +166,9 @@ class _Rows(_Nest):
         total = self.finished(_across(f, _tree(sums, self.combined), self.lanes, self.combined))
         elements.store(f, total, at(f, self.target, index, self.kernel.dtype), self.kernel.dtype)
 
-    def _along(self, first: Value, stop: Value, sums: list[Element], value: Callable[[Value], Element]) -> list[Element]:
+    def _along(
+        self, first: Value, stop: Value, sums: list[Element], value: Callable[[Value], Element]
+    ) -> list[Element]:
         f, lanes, ways = self.f, self.lanes, len(sums)
         whole = first + ((stop - first) & -(lanes * ways))
         with Loop(f, first, whole, lanes * ways, elements.parts(sums)) as loop:
@@ -186,15 +191,14 @@ class _Columns(_Nest):
 
     def one(self, index: Value, digits: Sequence[Value], pointers: list[Value], first: Value, stop: Value) -> None:
         f = self.f
-        assert self.width is not None and self.together is not None
         low = digits[-1] * self.width
         high = smaller(low + self.width, self.extents[-1])
-        row = self._row(digits)
+        sweep = _Sweep(digits, pointers, high, self._row(digits))
         once = (stop - first).compare("sgt", 0).select(stop, first + 1)
         with Loop(f, first, once, self.together) as rows:
             some = (rows.index, smaller(rows.index + self.together, stop))
             with Loop(f, low, high, self.lanes * self.ways) as loop:
-                self._add(digits, pointers, some, loop.index, high, row, rows.index.equals(first))
+                self._add(sweep, some, loop.index, rows.index.equals(first))
 
     def _row(self, digits: Sequence[Value]) -> Value:
         """The first result of this piece."""
@@ -204,25 +208,32 @@ class _Columns(_Nest):
         number = (number * self.pieces + digits[len(self.kept)]) * self.extents[-1]
         return at(self.f, self.target, number, self.kernel.dtype)
 
-    def _add(
-        self, digits: Sequence[Value], pointers: list[Value], rows: tuple[Value, Value], column: Value, high: Value,
-        row: Value, is_first: Value,
-    ) -> None:  # fmt: skip
+    def _add(self, sweep: _Sweep, rows: tuple[Value, Value], column: Value, is_first: Value) -> None:
         """Add some rows to the vectors of results from `column` on."""
         f, dtype, lanes = self.f, self.kernel.dtype, self.lanes
         columns = [column + u * lanes if u else column for u in range(self.ways)]
-        targets = [at(f, row, c, dtype) for c in columns]
+        targets = [at(f, sweep.row, c, dtype) for c in columns]
         before = [self._converted(elements.load(f, t, dtype, lanes), dtype) for t in targets]
         sums = [elements.select(is_first, self.start(lanes), x) for x in before]
         zero = f.constant("i64", 0)
         ranges = [(self.reduced[0], *rows), *((k, zero, self.extents[k]) for k in self.reduced[1:])]
 
         def inside(pointers: list[Value], outer: list[Value], sums: list[Element]) -> list[Element]:
-            values = [self.value(pointers, self.indices(digits, outer, c), high - 1) for c in columns]
+            values = [self.value(pointers, self.indices(sweep.digits, outer, c), sweep.high - 1) for c in columns]
             return [self.combined(s, v) for s, v in zip(sums, values, strict=True)]
 
-        for total, target, c in zip(self.loops(ranges, pointers, sums, inside), targets, columns, strict=True):
-            store_some(f, self.finished(total), target, dtype, high - c, self.scratch)
+        for total, target, c in zip(self.loops(ranges, sweep.pointers, sums, inside), targets, columns, strict=True):
+            self.store(self.finished(total), target, sweep.high - c)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """One block of columns of one piece: the range index in digits, the arrays there, its end, its row of results."""
+
+    digits: Sequence[Value]
+    pointers: list[Value]
+    high: Value
+    row: Value
 
 
 def _tree(values: Sequence[Element], combine: Callable[[Element, Element], Element]) -> Element:

@@ -1,4 +1,4 @@
-"""The CPU executor: a Structure is compiled to kernels and a schedule; bound to numbers, it is one native call a program."""
+"""The CPU executor: a Structure comes in and is compiled to kernels; bound to numbers, it is one call a program."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
 from celadon.cpu import bound, contract, contract_tables, emit, emit_moves, move_tables, moves, tables
 from celadon.cpu.fuse import fuse
-from celadon.cpu.plan import Plan, outlined, planned
+from celadon.cpu.plan import outlined, planned
 from celadon.cpu.totality import lacking
 from celadon.program import Program
 from celadon.types import Shape
 
-_RULES = (contract, moves, contract_tables, move_tables, tables)  # imported for the rules that they add to fuse and plan
+_RULES = (
+    contract,
+    moves,
+    contract_tables,
+    move_tables,
+    tables,
+)  # imported for the rules that they add to fuse and plan
 Call = Callable[[Sequence[Array]], list[Array]]
 _PLANS_AT_MOST = 256
 
@@ -54,7 +60,7 @@ class Executable:
         self._lock = threading.Lock()
 
     def bind(self, structure: Structure, numbers: Numbers) -> Call:
-        """A callable of the program's own inputs, planned for the shapes of `structure` and with its numbers filled in."""
+        """A callable of the program's own inputs, planned for the shapes of `structure`, its numbers filled in."""
         key = (numbers.shapes, numbers.integers)
         frames = self._plans.get(key)
         if frames is None:

@@ -13,7 +13,19 @@ from celadon.cpu.group import REDUCTIONS, Token, grouped, tokens
 from celadon.cpu.inline import Work
 from celadon.cpu.layout import Axis, Layout, access, dense, is_dense, merged, tiled, viewed
 from celadon.cpu.recipe import (
-    Alias, Body, Constant, Extra, Kernel, Launch, Leaf, Map, Node, Place, Reduce, Schedule, Step,
+    Alias,
+    Body,
+    Constant,
+    Extra,
+    Kernel,
+    Launch,
+    Leaf,
+    Map,
+    Node,
+    Place,
+    Reduce,
+    Schedule,
+    Step,
 )  # fmt: skip
 from celadon.program import Equation, Literal, Operand, Program, Var
 from celadon.types import ArrayType, DType, Shape, short_name
@@ -47,7 +59,7 @@ Drawn = tuple[_Draft, Place]  # a body under construction and which of its value
 
 
 class Fusion:
-    """What is known of each variable while steps are made: its number, type, layout, and the number of its dense copy."""
+    """What is known of each variable while steps are made: its number, type, layout, and its dense copy."""
 
     def __init__(self, program: Program, scalars: Collection[int]):
         self.program, self.scalars = program, scalars
@@ -233,9 +245,19 @@ class Fusion:
         if "r" in reduced:
             kernel: Kernel = Reduce(op, reduced, body, dtype)
             then = self.kernel(combining(kernel))
-            self.launch(kernel, rule="reduce", like=like, loops=loops, reads=reads, writes=writes, reduced=axes, then=then)
+            self.launch(
+                kernel, rule="reduce", like=like, loops=loops, reads=reads, writes=writes, reduced=axes, then=then
+            )
         else:
-            self.launch(Map(len(loops), body, (access(target, loops),)), rule="map", like=like, loops=loops, reads=reads, writes=writes, reduced=axes)
+            self.launch(
+                Map(len(loops), body, (access(target, loops),)),
+                rule="map",
+                like=like,
+                loops=loops,
+                reads=reads,
+                writes=writes,
+                reduced=axes,
+            )
 
     # --- bodies
 
@@ -290,7 +312,9 @@ def _finished(
 ) -> tuple[Body, tuple[int, ...]]:
     """The body for these loops; while it was drafted, node k was called -1 - k."""
     count = len(draft.leaves)
-    leaves = tuple(_leaf(source, dtype, access(layout, loops, blocks) if layout else "") for source, dtype, layout in draft.leaves)
+    leaves = tuple(
+        _leaf(source, dtype, access(layout, loops, blocks) if layout else "") for source, dtype, layout in draft.leaves
+    )
 
     def final(place: Place) -> Place:
         return count - 1 - place if isinstance(place, int) and place < 0 else place

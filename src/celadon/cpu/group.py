@@ -1,4 +1,4 @@
-"""A program in, its equations in units out: elementwise ones of one shape together, in an order that fuse can follow."""
+"""A program in, its equations in units out: elementwise ones of a shape together, in an order that fuse can follow."""
 
 from __future__ import annotations
 
@@ -157,5 +157,7 @@ class _Grouping:
 
     def _reads(self, place: int) -> set[int]:
         equations = self.program.equations
-        read = {x for i in self.units[place].equations for x in equations[i].inputs if type(x) is Var and x in self.home}
+        read = {
+            x for i in self.units[place].equations for x in equations[i].inputs if type(x) is Var and x in self.home
+        }
         return {self._find(self.home[x]) for x in read} - {place}

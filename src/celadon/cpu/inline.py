@@ -1,4 +1,4 @@
-"""Units in; out, for each live unit, the equations that its kernel computes: cheap work again, dear work stored and read."""
+"""Units in; out, for each live one, the equations its kernel computes: cheap work again, dear work stored and read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from celadon.cpu.group import Token, Unit
 from celadon.program import Program, Var
 
-_CHEAP = frozenset(
-    """abs add subtract multiply negate maximum minimum compare select and or xor not convert clamp square floor ceil
-    is_finite shift_left shift_right_logical shift_right_arithmetic sign real imag complex bitcast_convert""".split()
-)
+_CHEAP = frozenset((
+    "abs", "add", "subtract", "multiply", "negate", "maximum", "minimum", "compare", "select", "and", "or",
+    "xor", "not", "convert", "clamp", "square", "floor", "ceil", "is_finite", "shift_left",
+    "shift_right_logical", "shift_right_arithmetic", "sign", "real", "imag", "complex", "bitcast_convert",
+))  # fmt: skip
 _AGAIN_AT_MOST = 4
 _SCALAR_AT_MOST = 8
 
@@ -26,7 +27,7 @@ class Work:
 
 
 def inlined(program: Program, units: Sequence[Unit], shapes: dict[Var, Token], virtual: Iterable[Var]) -> list[Work]:
-    """The units that are needed, in order. `virtual` variables need no memory where an elementwise kernel reads them."""
+    """The units that are needed, in order. `virtual` variables need no memory where elementwise kernels read them."""
     walk = _Walk(program, units, shapes, frozenset(virtual))
     found = [work for unit in reversed(units) if (work := walk.visit(unit)) is not None]
     return found[::-1]
@@ -80,9 +81,7 @@ class _Walk:
 
     def _need(self, x: Var, unit: Unit, own: set[int], pending: list[int]) -> None:
         """Compute x within this kernel, or store it by its own."""
-        if self.producer.get(x) in own:
-            pending.append(self.producer[x])
-        elif x in self.elementwise and self._is_cheaper_again(x, unit):
+        if self.producer.get(x) in own or (x in self.elementwise and self._is_cheaper_again(x, unit)):
             pending.append(self.producer[x])
         else:
             self.live.add(x)
@@ -96,7 +95,12 @@ class _Walk:
         if unit.kind == "reduce" and self._is_for(cone, unit):
             return x not in self.live
         equations = [self.program.equations[i] for i in cone]
-        arrays = {y for e in equations for y in e.inputs if type(y) is Var and y.type.ndim and self.producer.get(y) not in cone}
+        arrays = {
+            y
+            for e in equations
+            for y in e.inputs
+            if type(y) is Var and y.type.ndim and self.producer.get(y) not in cone
+        }
         cheap = all(e.op.name in _CHEAP for e in equations)
         return x not in self.live and cheap and len(cone) <= _AGAIN_AT_MOST and len(arrays) <= 2
 

@@ -1,4 +1,4 @@
-"""Views, twice: Layouts say what the structure alone tells of how a view walks memory, strides what a plan knows of it."""
+"""Views, twice: Layouts say what the structure tells of how a view walks memory, strides what a plan knows of it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def viewed(equation: Equation, operand: Layout) -> Layout:
     steps = _steps(equation, len(operand))
     shape = equation.outputs[0].type.shape
     return tuple(
-        None if axis is None or extent == 1 else Axis(axis.source, axis.unit and step == 1, axis.step and step == 1, whole)
+        None
+        if axis is None or extent == 1
+        else Axis(axis.source, axis.unit and step == 1, axis.step and step == 1, whole)
         for axis, extent, (step, whole) in zip(operand, shape, _walked(equation, operand, steps), strict=True)
     )
 
@@ -74,7 +76,9 @@ def _walked(equation: Equation, operand: Layout, steps: list[int]) -> list[tuple
     ]
 
 
-def merged(shape: Sequence[int], layouts: Sequence[Layout], marks: Sequence[object] = ()) -> tuple[tuple[int, ...], ...]:
+def merged(
+    shape: Sequence[int], layouts: Sequence[Layout], marks: Sequence[object] = ()
+) -> tuple[tuple[int, ...], ...]:
     """The axes longer than 1, grouped where all layouts walk neighbours as one; axes with unequal marks stay apart."""
     loops: list[list[int]] = []
     for i, extent in enumerate(shape):

@@ -1,4 +1,4 @@
-"""What every kernel is written with: its table read word by word, loops with carried values, element loads and stores."""
+"""What every kernel is written with: its table read word by word, loops with carried values, conditions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class Loop:
         self.values = [f.new("", v.kind, v.lanes) for v in self.first]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is not None:
             return
         f = self.f
@@ -90,7 +92,9 @@ class When:
         self.f.label(self.yes)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self.f.jump(self.done)
             self.f.label(self.done)

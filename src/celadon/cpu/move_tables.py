@@ -26,7 +26,9 @@ def _fill_part(planner: Planner, launch: Launch, extents: Sequence[int], source:
     read = planner.operand(launch.reads[0], launch.loops, kernel.body.leaves[0].access, at)
     read[1] += source
     write = [target.cell * WORD - at, target.offset]
-    write += [target.strides[loop[-1]] for loop, letter in zip(launch.loops, kernel.writes[0], strict=True) if letter == "s"]
+    write += [
+        target.strides[loop[-1]] for loop, letter in zip(launch.loops, kernel.writes[0], strict=True) if letter == "s"
+    ]
     nanoseconds = product(sizes) * cost(kernel.body)
     extent = sizes[0] if sizes else 1
     unit = unit_of(extent, nanoseconds, 64 if len(sizes) == 1 else 1)
@@ -87,8 +89,12 @@ def _gather(planner: Planner, launch: Launch) -> None:
     extents = extents_of(planner.shapes[launch.like], launch.loops)
     operand, indices = planner.place(source), planner.place(places)
     words = list(extents)
-    words += _walked(operand, _operand_strides(params, operand.strides, len(planner.shapes[launch.like])), launch, moved, at)
-    words += _walked(indices, _batch_strides(params, indices.strides, len(planner.shapes[launch.like])), launch, read, at)
+    words += _walked(
+        operand, _operand_strides(params, operand.strides, len(planner.shapes[launch.like])), launch, moved, at
+    )
+    words += _walked(
+        indices, _batch_strides(params, indices.strides, len(planner.shapes[launch.like])), launch, read, at
+    )
     words += planner.operand(launch.writes[0], launch.loops, write, at)
     words += [indices.strides[-1]] if length else []
     for axis in params["start_index_map"]:

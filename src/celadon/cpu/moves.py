@@ -1,4 +1,4 @@
-"""Rules of fuse for ops that move elements: joined, padded, cut out and put in at computed places, gathered, accumulated."""
+"""Rules of fuse for ops that move elements: joins, pads, slices at computed places, gathers, running sums."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def _addressed(fusion: Fusion, index: int, source: int, starts: list[Operand], s
     """A step that finds where a dynamic slice begins; `sizes` is the variable with the slice's extents."""
     dtypes = tuple(short_name(x.type.dtype) for x in starts)
     reads = (source, *(fusion.number(x) for x in starts))
-    fusion.launch(Moved("address", dtypes), rule="address", like=sizes, loops=(), reads=reads, writes=(), equation=index)
+    fusion.launch(
+        Moved("address", dtypes), rule="address", like=sizes, loops=(), reads=reads, writes=(), equation=index
+    )
 
 
 def _dynamic_slice(fusion: Fusion, index: int) -> None:
@@ -104,7 +106,8 @@ def _gather(fusion: Fusion, index: int) -> None:
     if mode == "fill":
         reads += (fusion.constant(_fill_value(params, x.type.dtype), x.type.dtype),)
     fusion.launch(
-        kernel, rule="gather", like=fusion.numbers[out], loops=loops, reads=reads, writes=(fusion.define(out),), equation=index
+        kernel, rule="gather", like=fusion.numbers[out], loops=loops, reads=reads, writes=(fusion.define(out),),
+        equation=index,
     )  # fmt: skip
 
 
@@ -144,13 +147,13 @@ def _cumulative(fusion: Fusion, index: int) -> None:
     loops = tuple(loop for loop in merged(shape, [fusion.layouts[source], target], marks) if loop != (along,))
     facts = (equation.op.name, access(fusion.layouts[source], loops), access(target, loops))
     fusion.launch(
-        Moved("cumulative", (short_name(out.type.dtype),), facts), rule="cumulative", like=fusion.numbers[out], loops=loops,
-        reads=(source,), writes=(fusion.define(out),), equation=index,
+        Moved("cumulative", (short_name(out.type.dtype),), facts), rule="cumulative", like=fusion.numbers[out],
+        loops=loops, reads=(source,), writes=(fusion.define(out),), equation=index,
     )  # fmt: skip
 
 
 rules.update(
-    {name: _cumulative for name in CUMULATIVE},
+    dict.fromkeys(CUMULATIVE, _cumulative),
     bitcast_convert=_reshape,  # between widths: the same memory with an axis more or less
     reshape=_reshape,
     concatenate=_concatenate,

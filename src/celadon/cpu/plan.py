@@ -68,8 +68,8 @@ def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, co
     results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in made))
     cells = {i: i for i in range(inputs)} | {n: inputs + k for k, n in enumerate(results)}
     return Outline(
-        schedule, tuple(codes), inputs, arrays, scalars, tuple(sources), _ends(schedule, sources, cells), cells, results,
-        tuple(dtypes),
+        schedule, tuple(codes), inputs, arrays, scalars, tuple(sources), _ends(schedule, sources, cells), cells,
+        results, tuple(dtypes),
     )  # fmt: skip
 
 
@@ -152,10 +152,8 @@ class Arena:
         return offset
 
     def _grown(self, size: int) -> int:
-        if self.room and sum(self.room[-1]) == self.size:
-            offset = self.room.pop()[0]
-        else:
-            offset = self.size
+        at_the_end = self.room and sum(self.room[-1]) == self.size
+        offset = self.room.pop()[0] if at_the_end else self.size
         self.size = offset + size
         return offset
 

@@ -1,4 +1,4 @@
-"""What fuse makes and emit and plan read: kernels (what code to write, cached by digest) and steps (what a plan runs)."""
+"""What fuse makes, emit and plan read: kernels (which code to write, cached by digest) and steps (what a plan runs)."""
 
 from __future__ import annotations
 

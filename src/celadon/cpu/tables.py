@@ -13,11 +13,12 @@ _CHEAP = 0.1
 _DEAR = 1.0
 _ARRAY = 0.15
 STEP = 20.0
-_DEAR_OPS = frozenset(
-    """divide remainder power sine cosine tan tanh exponential exponential_minus_one log log_plus_one logistic sqrt rsqrt
-    cbrt atan2 erf erfc erf_inv lgamma digamma zeta polygamma bessel_i1e acos acosh asin asinh atan atanh cosh sinh
-    next_after""".split()
-)
+_DEAR_OPS = frozenset((
+    "divide", "remainder", "power", "sine", "cosine", "tan", "tanh", "exponential", "exponential_minus_one",
+    "log", "log_plus_one", "logistic", "sqrt", "rsqrt", "cbrt", "atan2", "erf", "erfc", "erf_inv", "lgamma",
+    "digamma", "zeta", "polygamma", "bessel_i1e", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh",
+    "sinh", "next_after",
+))  # fmt: skip
 
 
 @functools.lru_cache(4096)

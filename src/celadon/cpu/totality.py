@@ -24,6 +24,8 @@ def _lack(equation: Equation) -> str:
     if kind == "other":
         return "" if name in fuse.rules else name
     first = short_name(dtypes[0])
-    if kind == "map" and not elementwise.has(name, [short_name(dtype) for dtype in dtypes[:-1]], short_name(dtypes[-1])):
+    if kind == "map" and not elementwise.has(
+        name, [short_name(dtype) for dtype in dtypes[:-1]], short_name(dtypes[-1])
+    ):
         return f"{name}:{first}"
     return ""

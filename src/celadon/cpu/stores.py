@@ -1,0 +1,56 @@
+"""Where elements are in memory and how whole and partial vectors of them are stored; kernels of every kind use it."""
+
+from __future__ import annotations
+
+from celadon.cpu import elements
+from celadon.cpu.elements import Element
+from celadon.cpu.ir import Function, Value
+from celadon.cpu.loops import Loop, When
+
+
+def at(f: Function, pointer: Value, index: Value, dtype: str) -> Value:
+    """The address of element `index`."""
+    kind = elements.memory_kind(dtype)
+    return f.gep(pointer, index + index if elements.is_complex(dtype) else index, kind)
+
+
+def room(f: Function, dtype: str, count: int) -> Value:
+    """Room on the stack for some elements; to be made in the entry block."""
+    return f.new(f"alloca [{count * elements.itemsize(dtype)} x i8], align 64", "ptr")
+
+
+class Store:
+    """Stores vectors of a dtype; of one that runs over the end only the first lanes. Made in the entry block."""
+
+    def __init__(self, f: Function, dtype: str, lanes: int):
+        self.f, self.dtype, self.lanes = f, dtype, lanes
+        self.room = room(f, dtype, lanes) if lanes > 1 else None
+
+    def __call__(self, element: Element, target: Value, left: Value) -> None:
+        """Store an element at an address from which on `left` elements may be written."""
+        f = self.f
+        if self.room is None:
+            elements.store(f, element, target, self.dtype)
+            return
+        whole, part, done = f.fresh("whole"), f.fresh("part"), f.fresh("stored")
+        f.branch(left.compare("sge", self.lanes), whole, part)
+        f.label(whole)
+        elements.store(f, element, target, self.dtype)
+        f.jump(done)
+        f.label(part)
+        elements.store(f, element, self.room, self.dtype)
+        self._copy(self.room, target, left)
+        f.jump(done)
+        f.label(done)
+
+    def _copy(self, source: Value, target: Value, count: Value) -> None:
+        f, kind = self.f, f"i{8 * elements.itemsize(self.dtype)}"
+        with Loop(f, f.constant("i64", 0), count) as loop:
+            f.store(f.load(f.gep(source, loop.index, kind), kind, align=1), f.gep(target, loop.index, kind), align=1)
+
+    def apart(self, element: Element, target: Value, stride: Value, left: Value) -> None:
+        """Store the lanes of an element `stride` bytes apart, the first `left` of them."""
+        for lane in range(self.lanes):
+            place = self.f.gep(target, stride * lane, "i8") if lane else target
+            with When(self.f, left.compare("sgt", lane)):
+                elements.store(self.f, elements.extract(self.f, element, lane), place, self.dtype)
