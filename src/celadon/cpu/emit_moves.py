@@ -69,7 +69,8 @@ class _Gather:
             return
         with Loop(f, *self._range(k)) as loop:
             inner = [w.stepped(f, p, k, loop.index) for w, p in zip(self.walks, pointers, strict=True)]
-            inner[2] = self._unit(2, k, inner[2], loop.index)
+            for walk in (0, 2):
+                inner[walk] = self._unit(walk, k, inner[walk], loop.index)
             self._loop(k + 1, inner, inside)
 
     def _range(self, k: int) -> tuple[Value, Value]:
