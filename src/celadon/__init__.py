@@ -2,7 +2,7 @@
 
 from celadon import errors, events, monitoring, tree, tree_util, types
 from celadon import evaluate as _evaluate
-from celadon import numpy as numpy
+from celadon import lax as lax, numpy as numpy
 from celadon.array import Array
 from celadon.calling import clear_caches, disable_jit, jit, no_tracing
 from celadon.config import config
@@ -32,6 +32,6 @@ def eval_shape(fun, *args, **kwargs):
 
 __all__ = [
     "Array", "ShapeDtypeStruct", "block_until_ready", "clear_caches", "config", "disable_jit", "enable_x64", "errors",
-    "eval_shape", "events", "explain_cache_misses", "jit", "log_compiles", "monitoring", "no_tracing", "numpy",
+    "eval_shape", "events", "explain_cache_misses", "jit", "lax", "log_compiles", "monitoring", "no_tracing", "numpy",
     "tree", "tree_util", "types",
 ]  # fmt: skip

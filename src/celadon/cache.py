@@ -7,8 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from celadon import compiler, errors, events
@@ -117,8 +116,7 @@ class Store:
 store = Store()
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """A program bound to machine code: a callable of its arrays, the executable, and the seconds of each stage.
 
     `compile_seconds` is None when no cache lacked the structure.

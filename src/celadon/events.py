@@ -6,18 +6,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One thing that happened: its kind, when it ended (seconds of perf_counter), how long it took, and its facts."""
 
     kind: str
     at: float
     seconds: float
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    facts: dict[str, Any]
 
 
 log: deque[Event] = deque(maxlen=20_000)

@@ -9,8 +9,7 @@ import warnings
 import weakref
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celadon import errors, events, signature as signatures
 from celadon.settings import Setting
@@ -156,8 +155,7 @@ def compiled(jitted: Jit, entry: Entry, table: Table) -> None:
     say(f"Finished compilation of {name} in {costs.compile:.6f} sec ({how}){'; ' + statics if statics else ''}")
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """One function's entries, distinct values by argument, the reason of each miss, and seconds by stage."""
 
     function: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -58,7 +59,7 @@ def _scalar(value: Any, dtype: DType) -> Any:
         return np.asarray(value).astype(dtype)[()]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Equation:
     """outputs = op(inputs, **params), and the user's line that asked for it."""
 
@@ -69,7 +70,7 @@ class Equation:
     source: Source | None = None
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+@dataclass(slots=True, eq=False, repr=False, weakref_slot=True)
 class Program:
     """Inputs, captured arrays, equations in order, outputs; a capture is a variable and the array it stands for."""
 
@@ -83,13 +84,12 @@ class Program:
         return show(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Module:
+class Module(NamedTuple):
     """A lowered program with what the text says about it: names of results, donated inputs (input -> output)."""
 
     program: Program
     results: tuple[str, ...] = ()
-    aliases: dict[int, int] = field(default_factory=dict[int, int])
+    aliases: Mapping[int, int] = MappingProxyType({})
     donors: tuple[int, ...] = ()
 
     @property

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon import errors, settings, tree
 from celadon.tree_paths import KeyPath, bare, keystr
@@ -16,8 +15,7 @@ Names = tuple[str, ...]
 Numbers = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(NamedTuple):
     """What is known of a callable's parameters: names by position, keyword-only names, and whether more are taken."""
 
     positional: Names
@@ -55,8 +53,7 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Arguments chosen by position and by name, for one purpose (static, donated)."""
 
     indices: Numbers = ()
@@ -144,8 +141,7 @@ def resolved_indices(parameters: Parameters, indices: Numbers, count: int, name:
     return frozenset(i + count if i < 0 else i for i in indices)
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """What one call looked like: its tree, the names of traced positional arguments, leaf names and types, static values,
     settings. Calls with equal keys share a program."""
 
@@ -174,8 +170,7 @@ class Signature:
         return far + types + statics + (self.context != other.context)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One part in which two calls differ: what kind, of which argument, before and now (for people), and a hint."""
 
     kind: str

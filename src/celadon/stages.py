@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
 from celadon.array import Array, concrete
@@ -18,8 +18,7 @@ from celadon.tree_paths import keystr
 from celadon.types import ArrayType, ShapeDtypeStruct
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """What jit was asked for, besides the function."""
 
     static_argnums: Any = None
@@ -50,7 +49,7 @@ class ArgInfo:
         return ShapeDtypeStruct(self.shape, self.dtype).size
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Traced:
     """A function traced for one signature: its program, and the trees of its arguments and results."""
 
@@ -141,7 +140,7 @@ def _fits(output: Operand, donated: Var) -> bool:
     return output.type.shape == donated.type.shape and output.type.dtype == donated.type.dtype
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Lowered:
     """A lowered program, before it is compiled."""
 
@@ -184,8 +183,7 @@ class Lowered:
         return Compiled(self, entry)
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAnalysis:
+class MemoryAnalysis(NamedTuple):
     """Bytes that a compiled program needs, by purpose."""
 
     argument_size_in_bytes: int
@@ -195,7 +193,7 @@ class MemoryAnalysis:
     generated_code_size_in_bytes: int
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Compiled:
     """A program compiled for one signature; calling it never traces. Static arguments are left out of the call."""
 
@@ -257,7 +255,7 @@ class Compiled:
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Costs:
     """Seconds that an entry cost, by stage, and how many kernels were compiled for it (not found in a cache)."""
 
@@ -268,7 +266,7 @@ class Costs:
     compiled: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Entry:
     """What is kept of one signature: the trace, the machine code bound to its numbers, and what they cost."""
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from celadon.stages import Entry, Options, Traced
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Table:
     """What is known of one function under one set of options: traces and entries by key, in the order they came."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ EVERYTHING = frozenset({"scalars", "arrays", "extents"})
 NOTHING: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """What was taken out of a program: the values of its lifted scalars, its captured arrays, its input shapes, and
     the number parameters of its equations in order."""
 
