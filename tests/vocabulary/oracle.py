@@ -129,9 +129,13 @@ def _broadcast(name: str, arrays: tuple[Any, ...]) -> list[Any]:
     return [np.array(x) for x in np.broadcast_arrays(*arrays)]
 
 
-def expected(name: str, arrays: tuple[Any, ...], params: dict[str, Any]) -> list[np.ndarray[Any, Any]]:
-    """The results of real JAX, with 64-bit dtypes on."""
+def expected(name: str, cases: list[tuple[tuple[Any, ...], dict[str, Any]]]) -> list[list[np.ndarray[Any, Any]]]:
+    """The results of real JAX for several operands and parameters of an op: one program, with 64-bit dtypes on."""
+
+    def run(operands: list[list[Any]]) -> list[list[Any]]:
+        found = [FUNCTIONS[name](*xs, **params) for xs, (_, params) in zip(operands, cases, strict=True)]
+        return [list(one) if isinstance(one, tuple | list) else [one] for one in found]
+
     with jax.enable_x64(True):
-        operands = [jax.numpy.asarray(x) for x in _broadcast(name, arrays)]
-        found = FUNCTIONS[name](*operands, **params)
-        return [np.asarray(one) for one in (found if isinstance(found, tuple | list) else [found])]
+        results = jax.jit(run)([_broadcast(name, arrays) for arrays, _ in cases])
+        return [[np.asarray(x) for x in one] for one in results]
