@@ -128,7 +128,7 @@ def element(value: Any, dtype: DType) -> str:
 def float_text(value: Any, dtype: DType) -> str:
     """A float as MLIR prints it: six digits if they suffice, else as many as it takes, else its bits.
 
-    >>> float_text(0.1, np.dtype("float32")), float_text(1 / 3, np.dtype("float32"))
+    >>> float_text(0.1, np.dtype("float32")), float_text(np.float32(1 / 3), np.dtype("float32"))
     ('1.000000e-01', '0.333333343')
     >>> float_text(float("nan"), np.dtype("float32")), float_text(16777216.0, np.dtype("float32"))
     ('0x7FC00000', '0x4B800000')
