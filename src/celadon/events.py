@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -15,7 +16,7 @@ class Event(NamedTuple):
     kind: str
     at: float
     seconds: float
-    facts: dict[str, Any]
+    facts: Mapping[str, Any] = MappingProxyType({})
 
 
 log: deque[Event] = deque(maxlen=20_000)
