@@ -130,7 +130,7 @@ class XLA:
 
         One compile for each text.
         """
-        text = print_module(Module(program))
+        text = print_module(Module(program), full=True)
         found = self.texts.get((text, own))
         if found is None:
             inputs, outputs = ([x.type for x in xs] for xs in (program.inputs, program.outputs))
