@@ -108,8 +108,8 @@ def test_a_function_that_raises_is_a_clear_error():
 
 
 def test_stages_of_nested_traces_count_once():
-    seen = [Event("trace", 1.0, 0.1), Event("compile", 1.2, 0.1), Event("trace", 2.0, 1.5), Event("bind", 2.5, 0.25),
-            Event("compile", 3.0, 0.5)]  # fmt: skip
+    seen = [Event("trace", 1.0, 0.1, {}), Event("compile", 1.2, 0.1, {}), Event("trace", 2.0, 1.5, {}),
+            Event("bind", 2.5, 0.25, {}), Event("compile", 3.0, 0.5, {})]  # fmt: skip
     assert stages(seen, 2.5) == Stages(trace=1.5, lower=0.25, compile=0.5, run=0.25)
 
 

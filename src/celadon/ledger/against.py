@@ -82,7 +82,7 @@ class JAX:
 
 def _heard(name: str, seconds: float, **facts: Any) -> None:
     if name in _KINDS:
-        event = Event(_KINDS[name], time.perf_counter(), seconds)
+        event = Event(_KINDS[name], time.perf_counter(), seconds, {})
         for seen in _watchers:
             seen.append(event)
 

@@ -102,7 +102,7 @@ class Stages:
 def stages(seen: Sequence[Event], total: float) -> Stages:
     """Split a call into stages by its events; what happened inside a trace belongs to the trace.
 
-    >>> stages([Event("trace", 1.0, 0.5), Event("compile", 2.0, 0.25)], 1.0)
+    >>> stages([Event("trace", 1.0, 0.5, {}), Event("compile", 2.0, 0.25, {})], 1.0)
     Stages(trace=0.5, lower=0.0, compile=0.25, run=0.25)
     """
     traces = _outermost([event for event in seen if event.kind == "trace"])
