@@ -136,7 +136,9 @@ class Value:
         return self.function.intrinsic("sqrt", self)
 
     def copysign(self, sign: Value) -> Value:
-        return self.function.intrinsic("copysign", self, sign)
+        """By bits: of LLVM's own copysign, the sign of a float64 may be left to a library when the size is a float16."""
+        top = bits_of(self.kind) - 1
+        return (self.bits() & (1 << top) - 1 | sign.bits() & -(1 << top)).floats()
 
     def bits(self) -> Value:
         """The same bits as an integer."""
