@@ -1,0 +1,281 @@
+"""Every kernel against the reference executor: dtypes, ranks, shapes with 0, 1, primes, and views of operands."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import celadon.vocabulary  # noqa: F401
+from celadon.compiler import NOTHING
+from celadon.cpu import threads
+from tests.bits import bits
+from tests.cpu.programs import agrees, cpu, floats, lifted, number, on_cpu, op, types_of
+
+SHAPES = [(), (1,), (7,), (64,), (0,), (3, 5), (1, 9), (17, 33), (0, 4), (4, 0), (2, 3, 4), (5, 1, 7), (2, 3, 4, 5)]
+MATRICES = [(3, 5), (1, 4), (4, 1), (17, 33), (0, 3), (4, 0), (8, 16), (40, 23)]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _scale_add(x: Any) -> Any:
+    return op["add"](op["multiply"](x, number(2.5)), number(1.0))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_maps_of_every_rank(shape: tuple[int, ...]) -> None:
+    x, y = floats(*shape), floats(*shape, seed=1)
+    agrees(_scale_add, x)
+    agrees(lambda x, y: [op["subtract"](x, y), op["tanh"](op["multiply"](x, y))], x, y)
+    agrees(lambda x: op["convert"](x, new_dtype=np.dtype(np.float64)), x)
+    agrees(lambda x: op["convert"](x, new_dtype=np.dtype(np.int8)), x)
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+def test_broadcasts_and_indices(shape: tuple[int, int]) -> None:
+    rows, columns = shape
+    x, a, b = floats(rows, columns), floats(rows), floats(columns)
+
+    def along(v: Any, axis: int) -> Any:
+        return op["broadcast_in_dim"](v, shape=shape, broadcast_dimensions=(axis,))
+
+    agrees(lambda x, a, b: op["add"](op["add"](x, along(a, 0)), along(b, 1)), x, a, b)
+    agrees(lambda a: along(a, 0), a)
+    for axis in (0, 1):
+        index = {"shape": shape, "dtype": np.dtype(np.float32), "dimension": axis}
+        agrees(lambda x, i=index: op["add"](x, op["iota"](**i)), x)
+        agrees(lambda x, i=index: op["iota"](**i), x)
+    agrees(lambda x: op["transpose"](op["iota"](**index), permutation=(1, 0)), x)
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "bool", "bfloat16", "complex64", "complex128"])
+def test_views_are_read_in_place(shape: tuple[int, int], dtype: str) -> None:
+    x = floats(*shape).astype(np.dtype(dtype) if dtype != "bfloat16" else "bfloat16")
+
+    def turned(x: Any) -> Any:
+        return op["transpose"](x, permutation=(1, 0))
+
+    def twice(x: Any) -> Any:
+        return op["maximum"](x, x)
+
+    agrees(turned, x)
+    agrees(lambda x: twice(turned(x)), x)
+    agrees(lambda x: op["reverse"](turned(x), dimensions=(0, 1)), x)
+    agrees(lambda x: twice(op["reverse"](x, dimensions=(1,))), x)
+    cut = {"start_indices": (0, shape[1] // 3), "limit_indices": shape, "strides": (2, 1)}
+    agrees(lambda x: op["slice"](x, **cut), x)
+    agrees(lambda x: twice(op["slice"](x, **cut)), x)
+    agrees(lambda x: op["reshape"](turned(x), shape=(shape[0] * shape[1],)), x)
+
+
+def test_transposes_of_higher_rank() -> None:
+    x = floats(2, 3, 9, 10)
+    for permutation in itertools.permutations(range(4)):
+        agrees(lambda x, p=permutation: op["transpose"](x, permutation=p), x)
+        agrees(lambda x, p=permutation: op["negate"](op["transpose"](op["negate"](x), permutation=p)), x)
+
+
+def _axes(rank: int) -> list[tuple[int, ...]]:
+    return [axes for k in range(rank + 1) for axes in itertools.combinations(range(rank), k)]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (70001,), (300, 401), (3, 9001), (2001, 3), (3, 70, 500)], ids=str)
+def test_reductions_over_all_axes(shape: tuple[int, ...]) -> None:
+    x = floats(*shape)
+    x = abs(x) if x.size > 5000 else x  # sums that cancel have no accurate digits
+
+    def every(x: Any) -> list[Any]:
+        square = op["multiply"](x, x)
+        found = [op["reduce_sum"](x, axes=axes) for axes in _axes(len(shape))]
+        found += [op["reduce_sum"](square, axes=axes) for axes in _axes(len(shape))]
+        return found + [op["reduce_max"](x, axes=axes) for axes in _axes(len(shape))]
+
+    agrees(every, x)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "float16", "bfloat16", "float64", "complex64", "bool"])
+def test_reductions_of_every_kind(dtype: str) -> None:
+    x = floats(13, 21).astype(dtype) if dtype == "complex64" else (floats(13, 21) * 4).astype(dtype)
+    names = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min"]
+    names += ["reduce_and", "reduce_or", "reduce_xor"] if dtype in ("int8", "uint32", "int64", "bool") else []
+
+    def every(x: Any) -> list[Any]:
+        return [op[name](x, axes=axes) for name in names for axes in ((0,), (1,), (0, 1))]
+
+    agrees(every, x)
+
+
+def test_reductions_of_views() -> None:
+    x = floats(33, 18)
+    for axes in _axes(2):
+        agrees(lambda x, a=axes: op["reduce_sum"](op["transpose"](x, permutation=(1, 0)), axes=a), x)
+        agrees(lambda x, a=axes: op["reduce_sum"](op["reverse"](x, dimensions=(1,)), axes=a), x)
+
+
+def test_positions_of_extremes() -> None:
+    x = np.array([[1.0, np.nan, 3.0, np.nan], [2.0, 5.0, 5.0, 0.0]], np.float32)
+    for name, axis in itertools.product(("argmax", "argmin"), (0, 1)):
+        agrees(lambda x, n=name, a=axis: op[n](x, axes=(a,), index_dtype=np.dtype(np.int32)), x)
+
+
+@pytest.mark.parametrize("shape", MATRICES, ids=str)
+def test_joins_and_pads(shape: tuple[int, int]) -> None:
+    rows, columns = shape
+    x, below, beside = floats(rows, columns), floats(rows + 2, columns), floats(rows, columns + 3)
+    agrees(lambda x, y: op["concatenate"](x, y, x, dimension=0), x, below)
+    agrees(lambda x, y: op["concatenate"](op["negate"](x), y, x, dimension=1), x, beside)
+    for low, high, interior in itertools.product([(1, 0), (0, 2), (-1, 1)], [(0, 3), (2, -1)], [(0, 0), (1, 2)]):
+        extents = [n + max(n - 1, 0) * i for n, i in zip(shape, interior, strict=True)]
+        if all(n + min(a, 0) + min(b, 0) >= 0 for n, a, b in zip(extents, low, high, strict=True)):
+            pads = {"low": low, "high": high, "interior": interior}
+            agrees(lambda x, p=pads: op["pad"](x, number(7.5), **p), x)
+
+
+@pytest.mark.parametrize("start", [(0, 0), (1, 2), (-7, 100)], ids=str)
+def test_slices_at_computed_places(start: tuple[int, int]) -> None:
+    x, update = floats(5, 7), floats(2, 3, seed=1)
+    i, j = (np.array(k, np.int32) for k in start)
+
+    def cut(x: Any, i: Any, j: Any) -> Any:
+        return op["dynamic_slice"](x, i, j, slice_sizes=(2, 3))
+
+    agrees(cut, x, i, j)
+    agrees(lambda x, i, j: op["multiply"](cut(op["negate"](x), i, j), number(2.0)), x, i, j)
+    agrees(lambda x, i, j: cut(op["transpose"](op["reverse"](x, dimensions=(0,)), permutation=(1, 0)), i, j), x, i, j)
+    agrees(lambda x, u, i, j: op["dynamic_update_slice"](x, u, i, j), x, update, i, j)
+    agrees(lambda x, u, i, j: [op["add"](op["dynamic_update_slice"](op["negate"](x), u, i, j), x), x], x, update, i, j)
+
+
+_TAKEN = [
+    {"offset_dims": (1, 2), "collapsed_slice_dims": (0,), "start_index_map": (0,), "slice_sizes": (1, 6, 4)},
+    {"offset_dims": (0, 1), "collapsed_slice_dims": (2,), "start_index_map": (2,), "slice_sizes": (10, 6, 1)},
+    {"offset_dims": (1, 2, 3), "collapsed_slice_dims": (), "start_index_map": (1,), "slice_sizes": (3, 2, 4)},
+    {"offset_dims": (1,), "collapsed_slice_dims": (0, 2), "start_index_map": (2,), "slice_sizes": (1, 5, 1)},
+]
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill"])
+@pytest.mark.parametrize("params", _TAKEN, ids=str)
+def test_gathers_stay_inside(params: dict[str, Any], mode: str) -> None:
+    x, indices = floats(10, 6, 4), np.array([[0], [3], [-2], [100], [2]], np.int32)
+    agrees(lambda x, i: op["gather"](x, i, **params, mode=mode), x, indices)
+    turned = {**params, "mode": mode}
+    agrees(lambda x, i: op["gather"](op["transpose"](x, permutation=(2, 1, 0)), i, **turned), x.T.copy(), indices)
+
+
+def test_gathers_of_points_and_batches() -> None:
+    x, random = floats(10, 6, 4), np.random.default_rng(0)
+    points = random.integers(-1, 11, (5, 2, 3)).astype(np.int64)
+    whole = {"offset_dims": (), "collapsed_slice_dims": (0, 1, 2), "start_index_map": (0, 1, 2)}
+    agrees(lambda x, i: op["gather"](x, i, **whole, slice_sizes=(1, 1, 1), mode="fill"), x, points)
+    batched = {"offset_dims": (2,), "collapsed_slice_dims": (), "operand_batching_dims": (0, 1)}
+    batched |= {"start_indices_batching_dims": (0, 1), "start_index_map": (2,), "slice_sizes": (1, 1, 2)}
+    agrees(lambda x, i: op["gather"](x, i, **batched), x, random.integers(0, 3, (10, 6, 1)).astype(np.uint8))
+
+
+@pytest.mark.parametrize("shape", [(1,), (37,), (3, 17), (17, 3), (0, 4), (2, 5, 19)], ids=str)
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
+def test_running_combinations(shape: tuple[int, ...], name: str) -> None:
+    x = floats(*shape)
+    for axis, reverse in itertools.product(range(len(shape)), (False, True)):
+        agrees(lambda x, a=axis, r=reverse: op[name](x, axis=a, reverse=r), x)
+        agrees(lambda x, a=axis, r=reverse: op[name](op["reverse"](x, dimensions=(0,)), axis=a, reverse=r), x)
+
+
+def _dot(left: tuple[int, ...], right: tuple[int, ...], *batch: tuple[int, ...]) -> Callable[[Any, Any], Any]:
+    numbers = ((left, right), batch or ((), ()))
+    return lambda x, y: op["dot_general"](x, y, dimension_numbers=numbers)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(3, 4, 5), (1, 4, 5), (4, 1, 5), (4, 5, 1), (17, 33, 65), (0, 3, 4), (3, 0, 4), (90, 300, 250)], ids=str
+)
+def test_contractions(sizes: tuple[int, int, int]) -> None:
+    m, k, n = sizes
+    x, y = floats(m, k), floats(k, n)
+    agrees(_dot((1,), (0,)), x, y)
+    agrees(_dot((0,), (0,)), floats(k, m), y)
+    agrees(_dot((1,), (1,)), x, floats(n, k))
+    agrees(_dot((0,), (1,)), floats(k, m), floats(n, k))
+    agrees(_dot((2,), (1,), (0,), (0,)), floats(3, m, k), floats(3, k, n))
+    agrees(_dot((2,), (0,), (1,), (2,)), floats(m, 3, k), floats(k, n, 3))
+    agrees(_dot((1,), (0,)), x, floats(k))
+    agrees(_dot((0,), (0,)), floats(k), y)
+    agrees(_dot((0,), (0,)), floats(k), floats(k))
+    agrees(_dot((), ()), floats(m), floats(n))
+    agrees(_dot((1, 2), (1, 0)), floats(m, k, 3), floats(3, k, n))
+    agrees(lambda x, y: _dot((1,), (1,))(op["reverse"](x, dimensions=(0,)), op["negate"](y)), x, floats(n, k))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "bool", "bfloat16", "float16", "float64", "complex64"])
+def test_contractions_of_every_kind(dtype: str) -> None:
+    x, y = (floats(19, 30) * 3).astype(dtype), (floats(30, 21, seed=1) * 3).astype(dtype)
+    agrees(_dot((1,), (0,)), x, y)
+    agrees(_dot((0,), (1,)), y, x)
+    agrees(_dot((1,), (0,)), x, y[:, 0])
+    if dtype not in ("bool", "complex64"):
+        wide = np.dtype(np.int32 if np.dtype(dtype).kind in "iu" and dtype != "int64" else np.float32)
+        if dtype in ("int8", "bfloat16", "float16"):
+            numbers = {"dimension_numbers": (((1,), (0,)), ((), ())), "preferred_element_type": wide}
+            agrees(lambda x, y: op["dot_general"](x, y, **numbers), x, y)
+
+
+def _program(x: Any) -> list[Any]:
+    rows, columns = x.type.shape
+    mean = op["multiply"](op["reduce_sum"](x, axes=(1,)), number(0.01))
+    centred = op["subtract"](x, op["broadcast_in_dim"](mean, shape=(rows, columns), broadcast_dimensions=(0,)))
+    product = op["dot_general"](centred, x, dimension_numbers=(((0,), (0,)), ((), ())))
+    return [op["exponential"](centred), product, op["reduce_sum"](op["sine"](x), axes=(0, 1)), op["cumsum"](x, axis=0)]
+
+
+def test_one_executable_serves_many_shapes() -> None:
+    first = floats(3, 5)
+    structure, _ = lifted(_program, types_of(first))
+    executable = cpu.compile(structure)
+    for shape in [(3, 5), (2, 2), (64, 48), (7, 300), (300, 7), (513, 211)]:
+        x = floats(*shape)
+        other, _ = lifted(_program, types_of(x))
+        assert other == structure
+        found = on_cpu(_program, x, executable=executable)
+        assert bits(found) == bits(on_cpu(_program, x))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (129, 64), (700, 601)], ids=str)
+def test_bits_do_not_depend_on_lifting_or_threads(shape: tuple[int, int]) -> None:
+    x = floats(*shape)
+    wanted = bits(on_cpu(_program, x))
+    assert bits(on_cpu(_program, x, what=NOTHING)) == wanted
+    threads.set_threads(1)
+    try:
+        assert bits(on_cpu(_program, x)) == wanted
+    finally:
+        threads.set_threads(None)
+
+
+def test_columns_and_rows_that_pay_for_threads_keep_their_bits() -> None:
+    def sums(x: Any) -> list[Any]:
+        return [op["reduce_sum"](op["multiply"](x, x), axes=axes) for axes in ((0,), (1,), (0, 1))]
+
+    for shape in [(2000000,), (3, 500000), (500000, 3), (1000, 3000)]:
+        x = abs(floats(*shape))
+
+        def function(x: Any) -> list[Any]:
+            return sums(x) if x.type.ndim == 2 else [op["reduce_sum"](x, axes=(0,))]
+
+        wanted = on_cpu(function, x)
+        threads.set_threads(1)
+        try:
+            assert bits(on_cpu(function, x)) == bits(wanted)
+        finally:
+            threads.set_threads(None)
+        agrees(function, x)
