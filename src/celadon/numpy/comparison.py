@@ -9,14 +9,16 @@ import numpy as np
 from celadon import vocabulary as ops
 from celadon.array import as_array
 from celadon.numpy.elementwise import imag, real
-from celadon.numpy.promotion import accept, converted, inexact, operand, same, shape_of
-from celadon.numpy.ufuncs import binary, defined_in, is_bool, unary
+from celadon.numpy.promotion import accept, converted, fixed_like, inexact, operand, same, shape_of
+from celadon.numpy.ufuncs import binary, defined_in, described, is_bool, unary
 from celadon.program import fixed
 from celadon.types import bool_, kind
 from celadon.vocabulary.call import named
 
 
-def _compared(direction: str) -> Any:
+def compared(direction: str) -> Any:
+    """The rule of a comparison of promoted operands; complex numbers are ordered by their real, then imaginary parts."""
+
     def compare(x: Any, y: Any) -> Any:
         if direction in ("EQ", "NE") or kind(x.type.dtype) != "c":
             return ops.compare(x, y, direction=direction)
@@ -27,32 +29,32 @@ def _compared(direction: str) -> Any:
     return compare
 
 
-equal = binary("equal", _compared("EQ"), "same", """Whether x and y are equal, element by element.
+equal = binary("equal", compared("EQ"), "same", """Whether x and y are equal, element by element.
 
     >>> equal(np.array([1, 2]), 2)
     Array([False,  True], dtype=bool)
     """)  # fmt: skip
-not_equal = binary("not_equal", _compared("NE"), "same", """Whether x and y differ, element by element.
+not_equal = binary("not_equal", compared("NE"), "same", """Whether x and y differ, element by element.
 
     >>> not_equal(np.array([1, 2]), 2)
     Array([ True, False], dtype=bool)
     """)  # fmt: skip
-less = binary("less", _compared("LT"), "same", """Whether x < y, element by element.
+less = binary("less", compared("LT"), "same", """Whether x < y, element by element.
 
     >>> less(np.array([1, 2]), 2)
     Array([ True, False], dtype=bool)
     """)  # fmt: skip
-less_equal = binary("less_equal", _compared("LE"), "same", """Whether x <= y, element by element.
+less_equal = binary("less_equal", compared("LE"), "same", """Whether x <= y, element by element.
 
     >>> less_equal(np.array([1, 2]), 2)
     Array([ True,  True], dtype=bool)
     """)  # fmt: skip
-greater = binary("greater", _compared("GT"), "same", """Whether x > y, element by element.
+greater = binary("greater", compared("GT"), "same", """Whether x > y, element by element.
 
     >>> greater(np.array([1, 2]), 1)
     Array([False,  True], dtype=bool)
     """)  # fmt: skip
-greater_equal = binary("greater_equal", _compared("GE"), "same", """Whether x >= y, element by element.
+greater_equal = binary("greater_equal", compared("GE"), "same", """Whether x >= y, element by element.
 
     >>> greater_equal(np.array([1, 2]), 2)
     Array([False,  True], dtype=bool)
@@ -60,25 +62,39 @@ greater_equal = binary("greater_equal", _compared("GE"), "same", """Whether x >=
 
 
 def truth(x: Any) -> Any:
-    """Whether elements are not zero, as JAX's logical functions ask."""
+    """Whether elements are not zero."""
     return x if is_bool(x) else ops.compare(x, _zero(x), direction="NE")
 
 
 def _zero(x: Any) -> Any:
-    return fixed(0, x.type.dtype)
+    return fixed_like(0, x)
 
 
-logical_and = binary("logical_and", lambda x, y: ops.and_(truth(x), truth(y)), "same", """Whether both elements are true.
+def _logical(name: str, op: Any, doc: str) -> Any:
+    def function(x1: Any, x2: Any, /) -> Any:
+        given = [operand(x, name) for x in (x1, x2)]
+        zero = fixed_like if all([x.type.weak_type for x in given]) else _strong_like
+        x, y = (v if is_bool(v) else ops.compare(v, zero(0, v), direction="NE") for v in same(name, *given))
+        return op(x, y)
+
+    return described(function, name, doc)
+
+
+def _strong_like(value: Any, x: Any) -> Any:
+    return fixed(value, x.type.dtype)
+
+
+logical_and = _logical("logical_and", lambda x, y: ops.and_(x, y), """Whether both elements are true.
 
     >>> logical_and(np.array([True, False]), True)
     Array([ True, False], dtype=bool)
     """)  # fmt: skip
-logical_or = binary("logical_or", lambda x, y: ops.or_(truth(x), truth(y)), "same", """Whether one element or both are true.
+logical_or = _logical("logical_or", lambda x, y: ops.or_(x, y), """Whether one element or both are true.
 
     >>> logical_or(np.array([True, False]), False)
     Array([ True, False], dtype=bool)
     """)  # fmt: skip
-logical_xor = binary("logical_xor", lambda x, y: ops.xor(truth(x), truth(y)), "same", """Whether exactly one element is true.
+logical_xor = _logical("logical_xor", lambda x, y: ops.xor(x, y), """Whether exactly one element is true.
 
     >>> logical_xor(np.array([True, False]), True)
     Array([False,  True], dtype=bool)
@@ -241,7 +257,7 @@ def _isinf(x: Any) -> Any:
 
 
 def _infinite(x: Any) -> Any:
-    return ops.compare(ops.abs_(x), fixed(np.inf, x.type.dtype), direction="EQ")
+    return ops.compare(ops.abs_(x), fixed_like(np.inf, x), direction="EQ")
 
 
 def isposinf(x: Any, /, out: None = None) -> Any:
@@ -267,7 +283,7 @@ def _is_signed_infinity(name: str, x: Any, infinity: float) -> Any:
     accept(name, x.type.dtype, "biuf")
     if kind(x.type.dtype) != "f":
         return _all_are(False, x)
-    return ops.compare(x, fixed(infinity, x.type.dtype), direction="EQ")
+    return ops.compare(x, fixed_like(infinity, x), direction="EQ")
 
 
 def iscomplex(x: Any) -> Any:
@@ -320,7 +336,7 @@ def signbit_of(x: Any) -> Any:
         return ops.compare(x, _zero(x), direction="LT")
     width = x.type.dtype.itemsize
     whole = ops.bitcast_convert(x, new_dtype=np.dtype(f"i{width}"))
-    return converted(ops.shift_right_arithmetic(whole, fixed(8 * width - 1, whole.type.dtype)), bool_)
+    return converted(ops.shift_right_arithmetic(whole, fixed_like(8 * width - 1, whole)), bool_)
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
@@ -361,7 +377,7 @@ def _allclose(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Any:
 
 
 def _all(x: Any) -> Any:
-    return ops.reduce_and(x, axes=tuple(range(x.type.ndim)))
+    return ops.reduce_and(converted(x, bool_), axes=tuple(range(x.type.ndim)))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:

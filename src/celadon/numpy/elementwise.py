@@ -9,7 +9,7 @@ import numpy as np
 
 from celadon import errors
 from celadon import vocabulary as ops
-from celadon.numpy.promotion import accept, array, constant, inexact, numeric, operand, same
+from celadon.numpy.promotion import accept, array, constant, converted, fixed_like, inexact, numeric, operand, same
 from celadon.numpy.ufuncs import binary, defined_in, is_bool, unary
 from celadon.types import kind
 from celadon.vocabulary.call import named
@@ -184,8 +184,12 @@ def power(x1: Any, x2: Any, /) -> Any:
     """
     if type(x2) is int:
         return integer_power(x1, x2)
-    x, y = numeric("power", x1, x2)
-    return ops.power(x, y) if kind(x.type.dtype) in "fc" else _power_by_squaring(x, y)
+    given = operand(x2, "power")
+    x, y = numeric("power", x1, given)
+    if kind(x.type.dtype) not in "fc":
+        return _power_by_squaring(x, y)
+    whole = kind(given.type.dtype) in "iu" and not given.type.weak_type
+    return ops.power(x, converted(y, y.type.dtype) if whole else y)
 
 
 def integer_power(x: Any, n: int) -> Any:
@@ -210,7 +214,7 @@ _EXPONENT_BITS = 6
 
 def _power_by_squaring(x: Any, y: Any) -> Any:
     """Integers: the lowest six bits of the exponent decide, which is all that 64 bits can hold of a power of 2."""
-    zero, one = constant(0, x), constant(1, x)
+    zero, one = fixed_like(0, x), fixed_like(1, x)
     shape = np.broadcast_shapes(x.type.shape, y.type.shape)
     nothing = ops.and_(ops.compare(x, zero, direction="EQ"), ops.compare(y, zero, direction="NE"))
     result = ops.select(nothing, *[ops.broadcast_in_dim(n, shape=shape, broadcast_dimensions=()) for n in (zero, one)])

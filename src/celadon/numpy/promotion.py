@@ -191,6 +191,12 @@ def constant(value: Any, like: Any) -> Literal:
     return literal(value, like.type.dtype, like.type.weak_type)
 
 
+def fixed_like(value: Any, like: Any) -> Literal:
+    """A scalar of another operand's dtype and weakness that stays in the structure."""
+    found = fixed(value, like.type.dtype)
+    return Literal(found.value, like.type.with_shape(()), True) if like.type.weak_type else found
+
+
 def axis_of(axis: Any, ndim: int) -> int:
     """An axis counted from the front."""
     found = operator.index(axis)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from celadon import vocabulary as ops
-from celadon.numpy.promotion import accept, array, constant, converted, inexact, no_out, operand
+from celadon.numpy.division import remainder
+from celadon.numpy.promotion import accept, array, constant, converted, fixed_like, inexact, no_out, operand
 from celadon.numpy.selection import chosen
-from celadon.program import fixed
+from celadon.program import fixed, literal
 from celadon.types import kind
 from celadon.vocabulary.call import named
 
@@ -54,7 +55,7 @@ def trunc(x: Any) -> Any:
 def _trunc(x: Any) -> Any:
     if kind(x.type.dtype) != "f":
         return x
-    return chosen(ops.compare(x, fixed(0, x.type.dtype), direction="LT"), ops.ceil(x), ops.floor(x))
+    return chosen(ops.compare(x, fixed_like(0, x), direction="LT"), ops.ceil(x), ops.floor(x))
 
 
 def rint(x: Any, /) -> Any:
@@ -70,7 +71,7 @@ def rint(x: Any, /) -> Any:
 def _rint(x: Any) -> Any:
     if kind(x.type.dtype) == "c":
         return ops.complex_(_rint(ops.real(x)), _rint(ops.imag(x)))
-    return ops.round_nearest_even(x) if kind(x.type.dtype) == "f" else inexact("rint", x)[0]
+    return ops.round_nearest_even(x) if kind(x.type.dtype) == "f" else array(inexact("rint", x)[0])
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
@@ -102,8 +103,8 @@ def _round_integer(x: Any, factor: Any) -> Any:
     """To a multiple of the factor, to the even one of two as near."""
     below = ops.divide(ops.subtract(x, x % factor), factor)
     rest = ops.subtract(x, ops.multiply(below, factor))
-    twice, two = ops.add(rest, rest), fixed(2, x.type.dtype)
-    odd = ops.compare(ops.remainder(below, two), fixed(0, x.type.dtype), direction="NE")
+    twice, two = ops.add(rest, rest), fixed_like(2, x)
+    odd = ops.compare(ops.remainder(below, two), fixed_like(0, x), direction="NE")
     half = ops.and_(ops.compare(twice, factor, direction="EQ"), odd)
     up = ops.or_(ops.compare(twice, factor, direction="GT"), half)
     return ops.multiply(ops.add(below, converted(up, x.type.dtype)), factor)
@@ -143,7 +144,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 @named("hypot")
 def _hypot(x: Any, y: Any) -> Any:
     x, y = (ops.abs_(one) for one in inexact("hypot", x, y))
-    zero, one, infinity = (fixed(n, x.type.dtype) for n in (0, 1, np.inf))
+    zero, one, infinity = fixed_like(0, x), fixed_like(1, x), fixed(np.inf, x.type.dtype)
     infinite = ops.or_(ops.compare(x, infinity, direction="EQ"), ops.compare(y, infinity, direction="EQ"))
     large, small = ops.maximum(x, y), ops.minimum(x, y)
     nothing = ops.compare(large, zero, direction="EQ")
@@ -176,7 +177,13 @@ def _logaddexp(x: Any, y: Any, power: Any = None, factor: Any = None) -> Any:
 def _complex_logaddexp(x: Any, y: Any) -> Any:
     larger = ops.compare(ops.real(x), ops.real(y), direction="GT")
     large, small = ops.select(larger, x, y), ops.select(larger, y, x)
-    return ops.add(large, ops.log_plus_one(ops.exponential(ops.subtract(small, large))))
+    found = ops.add(large, ops.log_plus_one(ops.exponential(ops.subtract(small, large))))
+    return ops.complex_(ops.real(found), _within_pi(ops.imag(found)))
+
+
+def _within_pi(angle: Any) -> Any:
+    half, turn = literal(math.pi, angle.type.dtype), literal(2 * math.pi, angle.type.dtype)
+    return ops.subtract(remainder(ops.add(angle, half), turn), half)
 
 
 def logaddexp2(x1: Any, x2: Any, /) -> Any:
@@ -189,7 +196,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     if kind(x.type.dtype) == "c":
         factor = constant(math.log(2), x)
         return ops.divide(_complex_logaddexp(ops.multiply(x, factor), ops.multiply(y, factor)), factor)
-    return _logaddexp(x, y, ops.exp2, constant(1 / math.log(2), x))
+    return _logaddexp(x, y, ops.exp2, literal(1 / math.log(2), x.type.dtype))
 
 
 def sinc(x: Any, /) -> Any:
@@ -204,7 +211,7 @@ def sinc(x: Any, /) -> Any:
 @named("sinc")
 def _sinc(x: Any) -> Any:
     (x,) = inexact("sinc", x)
-    one = fixed(1, x.type.dtype)
-    nothing = ops.compare(x, fixed(0, x.type.dtype), direction="EQ")
+    one = fixed_like(1, x)
+    nothing = ops.compare(x, fixed_like(0, x), direction="EQ")
     angle = chosen(nothing, one, ops.multiply(constant(math.pi, x), x))
     return chosen(nothing, one, ops.divide(ops.sine(angle), angle))

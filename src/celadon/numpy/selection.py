@@ -10,9 +10,9 @@ import numpy as np
 
 from celadon import errors
 from celadon import vocabulary as ops
-from celadon.numpy.comparison import isnan, truth
+from celadon.numpy.comparison import compared, isnan, truth
 from celadon.numpy.positions import nonzero
-from celadon.numpy.promotion import array, broadcasted, common_shape, converted, inexact, no_out, operand, same
+from celadon.numpy.promotion import array, broadcasted, common_shape, converted, fixed_like, inexact, no_out, operand, same
 from celadon.program import fixed, literal
 from celadon.types import Shape, bool_, kind
 from celadon.vocabulary.call import named
@@ -167,7 +167,7 @@ def _nan_to_num(x: Any, *values: Any, names: tuple[str, ...]) -> Any:
 
 
 def _is(value: float) -> Any:
-    return lambda x: ops.compare(x, fixed(value, x.type.dtype), direction="EQ")
+    return lambda x: ops.compare(x, fixed_like(value, x), direction="EQ")
 
 
 def fmax(x1: Any, x2: Any) -> Any:
@@ -189,8 +189,7 @@ def fmin(x1: Any, x2: Any) -> Any:
 
 
 def _past_nan(x: Any, y: Any, direction: str) -> Any:
-    accept_real("fmax and fmin", x)
-    beats = ops.compare(x, y, direction=direction)
+    beats = compared(direction)(x, y)
     return chosen(ops.or_(beats, isnan(y)), x, y)
 
 

@@ -175,6 +175,8 @@ def _quantile_of(name: str, a: Any, q: Any, options: tuple[Any, str, bool], weig
         raise errors.OptionUnknown(function=name, argument="weights", value="an array", allowed="None only")
     accept(name, x.type.dtype, "biuf")
     axes = axes_of(axis, x.type.ndim)
+    if 0 in [x.type.shape[i] for i in axes]:
+        raise errors.EmptyReduction(function=name, shape=x.type.shape, axes=axes)
     function = _quantile if name == "quantile" else _nanquantile
     return function(x, part, axis=axes, method=method, keepdims=keepdims)
 

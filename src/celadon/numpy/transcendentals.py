@@ -10,6 +10,7 @@ import numpy as np
 from celadon import vocabulary as ops
 from celadon.numpy.promotion import constant, inexact, operand
 from celadon.numpy.ufuncs import binary, defined_in, unary
+from celadon.program import literal
 from celadon.types import kind
 from celadon.vocabulary.call import named
 
@@ -54,9 +55,9 @@ def log2(x: Any, /) -> Any:
     logarithm = ops.log(x)
     if kind(x.type.dtype) == "c":
         parts = ops.real(logarithm), ops.imag(logarithm)
-        base = ops.log(constant(2, parts[0]))
+        base = ops.log(literal(2, parts[0].type.dtype))
         return ops.complex_(*[ops.divide(part, base) for part in parts])
-    return ops.divide(logarithm, ops.log(constant(2, x)))
+    return ops.divide(logarithm, ops.log(literal(2, x.type.dtype)))
 
 
 def log10(x: Any, /) -> Any:
@@ -74,7 +75,7 @@ def log10(x: Any, /) -> Any:
 
 
 def _per_decade(x: Any) -> Any:
-    return constant(1 / np.log(np.array(10, x.type.dtype)), x)
+    return literal(1 / np.log(np.array(10, x.type.dtype)), x.type.dtype)
 
 
 sin = unary("sin", lambda x: ops.sine(x), "inexact", """The sine; x in radians.

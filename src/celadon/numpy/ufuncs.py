@@ -21,7 +21,7 @@ def unary(name: str, op: Function, promotion: str, doc: str) -> Function:
     def function(x: Any, /) -> Any:
         return op(promote(name, x)[0])
 
-    return _named(function, name, doc)
+    return described(function, name, doc)
 
 
 def binary(name: str, op: Function, promotion: str, doc: str) -> Function:
@@ -31,10 +31,11 @@ def binary(name: str, op: Function, promotion: str, doc: str) -> Function:
     def function(x1: Any, x2: Any, /) -> Any:
         return op(*promote(name, x1, x2))
 
-    return _named(function, name, doc)
+    return described(function, name, doc)
 
 
-def _named(function: Any, name: str, doc: str) -> Function:
+def described(function: Any, name: str, doc: str) -> Function:
+    """Give a made function its name and its page."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function

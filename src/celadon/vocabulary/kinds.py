@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from celadon.op import Op, unite_all
 from celadon.types import ArrayType, DType, Shape, bfloat16, bool_, kind, short_names
 
 Rule = Callable[..., Any]
+kept = functools.lru_cache(2048)  # for type rules that are asked for the same types again and again
 DTypes = frozenset[DType]
 
 
