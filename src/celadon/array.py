@@ -64,6 +64,10 @@ class Array(Value, metaclass=_IsArray):
         """Give the memory back at once."""
         self._block = self._host = None
 
+    def typed(self, type: ArrayType) -> Array:
+        """The same memory under a type that differs in weakness alone."""
+        return self if type is self.type else Array(type, self._block, self._host)
+
     def block_until_ready(self) -> Array:
         """Returns self: programs have run when they return."""
         if self.is_deleted():

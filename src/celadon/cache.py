@@ -116,16 +116,27 @@ class Store:
 store = Store()
 
 
+Bound = Callable[[Sequence[Any]], list[Any]]
+
+
 class Binding(NamedTuple):
     """A program bound to machine code: a callable of its arrays, the executable, and the seconds of each stage.
 
     `compile_seconds` is None when no cache lacked the structure.
     """
 
-    bound: Callable[[Sequence[Any]], list[Any]]
+    bound: Bound
     executable: Executable
     lower_seconds: float
     compile_seconds: float | None
+
+
+def _typed(bound: Bound, program: Program, structure: Structure) -> Bound:
+    """The same, its results typed as the traced program types them: a convert that only ends weakness was dropped."""
+    types = [x.type for x in program.outputs]
+    if all(a is b.type for a, b in zip(types, structure.program.outputs, strict=True)):
+        return bound
+    return lambda arrays: [x.typed(t) for x, t in zip(bound(arrays), types, strict=True)]
 
 
 def bind(program: Program) -> Binding:
@@ -143,5 +154,5 @@ def bind(program: Program) -> Binding:
         lowered = compiler.simplify(compiler.lower(program, chosen.native))
     structure, numbers = compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
     found, seconds = store.get(chosen, structure)
-    bound = found.bind(structure, numbers)
+    bound = _typed(found.bind(structure, numbers), program, structure)
     return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)
