@@ -90,7 +90,6 @@ class Module(NamedTuple):
     program: Program
     results: tuple[str, ...] = ()
     aliases: Mapping[int, int] = MappingProxyType({})
-    donors: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:

@@ -119,7 +119,7 @@ class Traced:
         if donors:
             types = ", ".join(str(lowered.inputs[i].type) for i in donors)
             explain.warn(errors.DonationUnusableWarning(function=self.fun_name, types=types))
-        module = Module(replace(lowered, name=f"jit_{self.fun_name}"), self.results, aliases, donors)
+        module = Module(replace(lowered, name=f"jit_{self.fun_name}"), self.results, aliases)
         events.record("lower", time.perf_counter() - start, name=self.fun_name)
         return Lowered(self, module)
 

@@ -168,6 +168,32 @@ def text(engine: Any, source: str) -> str:
     return engine.jit(function).lower(*[ARGUMENTS[name] for name in names]).as_text()
 
 
+def odd(x: Any) -> Any:
+    return {"it's \"": x, "a\\": x, "é": x}
+
+
+odd.__name__ = "odd-1.é_"
+
+
+def test_names_are_quoted_and_escaped_as_in_jax() -> None:
+    texts = [
+        engine.jit(lambda x, e=engine: e.jit(odd)(x)).lower(np.ones(3, np.float32)).as_text()
+        + engine.jit(odd).lower(1.0).as_text()
+        for engine in (jax, celadon)
+    ]
+    assert "\\C3\\A9" in texts[1]
+    assert texts[1] == texts[0].replace('jax.result_info = "result', 'jax.result_info = "')
+
+
+def test_a_donation_that_fits_no_result_is_not_shown() -> None:
+    texts: list[str] = []
+    for engine in (jax, celadon):
+        with pytest.warns(UserWarning, match="onat"):
+            summed = engine.jit(lambda x, y: x.sum() + y, donate_argnums=0).lower(np.ones(4, np.float32), np.float32(1))
+        texts.append(summed.as_text().replace('jax.result_info = "result', 'jax.result_info = "'))
+    assert texts[0] == texts[1]
+
+
 @pytest.mark.parametrize("source", FUNCTIONS)
 def test_text_is_what_jax_prints(source: str) -> None:
     theirs = text(jax, source).replace('jax.result_info = "result', 'jax.result_info = "')

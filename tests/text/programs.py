@@ -1,4 +1,4 @@
-"""The inputs of the goldens: a jitted function and its arguments for each .mlir file of this folder, in Celadon or in JAX."""
+"""The inputs of the goldens: a jitted function of Celadon or JAX and its arguments for each .mlir file here."""
 
 from __future__ import annotations
 

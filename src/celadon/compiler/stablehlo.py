@@ -155,7 +155,7 @@ def _framed(head: str, scope: Scope, outputs: Sequence[str], types: Sequence[Arr
 def _donation(module: Module, index: int) -> str:
     if index in module.aliases:
         return f" {{tf.aliasing_output = {module.aliases[index]} : i32}}"
-    return " {jax.buffer_donor = true}" if index in module.donors else ""
+    return ""
 
 
 def _named_results(module: Module, types: Sequence[ArrayType]) -> str:
