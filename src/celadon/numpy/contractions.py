@@ -368,6 +368,15 @@ def _convolved(function: str, a: Any, v: Any, mode: str, options: tuple[Any, Any
     low, count = {"full": (k - 1, n + k - 1), "same": (k // 2, n), "valid": (0, n - k + 1)}[mode]
     high = count + k - 1 - n - low
     padded = ops.pad(x, fixed(0, x.type.dtype), low=(low,), high=(high,), interior=(0,))
-    windows = stack([ops.slice_(padded, start_indices=(i,), limit_indices=(i + count,), strides=(1,)) for i in range(k)])
     flipped = ops.reverse(kernel, dimensions=(0,))
-    return contracted(function, flipped, windows, (((0,), (0,)), ((), ())), options)
+    return contracted(function, flipped, _windows(padded, k, count), (((0,), (0,)), ((), ())), options)
+
+
+def _windows(x: Any, k: int, count: int) -> Any:
+    """The k parts of `count` elements that begin at the first elements of a vector, as rows."""
+    index, shape = np.dtype(np.int32), (k, count)
+    places = ops.add(*[ops.iota(shape=shape, dtype=index, dimension=i) for i in (0, 1)])
+    return ops.gather(
+        x, ops.reshape(places, shape=(*shape, 1)), offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,),
+        slice_sizes=(1,), mode="promise_in_bounds",
+    )  # fmt: skip
