@@ -157,8 +157,8 @@ class AxisOutOfRange(CeladonError, ValueError, IndexError):
     cause = "Axes are counted from 0; negative ones are counted from the end by functions of celadon.numpy only."
     cure = "Name an axis that the array has."
     when = "When an axis is not below the array's number of dimensions."
-    trigger = "celadon.lax.rev(cnp.ones((2, 3)), (2,))"
-    cured = "celadon.lax.rev(cnp.ones((2, 3)), (1,))"
+    trigger = "from celadon import vocabulary\nvocabulary.reverse(cnp.ones((2, 3)), dimensions=(2,))"
+    cured = "from celadon import vocabulary\nvocabulary.reverse(cnp.ones((2, 3)), dimensions=(1,))"
     related = ("CEL415",)
 
 
@@ -169,8 +169,8 @@ class AxisRepeated(CeladonError, ValueError):
     cause = "Each axis can be reduced, reversed or contracted once."
     cure = "Name each axis once."
     when = "When the same axis stands twice in a list of axes."
-    trigger = "celadon.lax.rev(cnp.ones((2, 3)), (0, 0))"
-    cured = "celadon.lax.rev(cnp.ones((2, 3)), (0,))"
+    trigger = "from celadon import vocabulary\nvocabulary.reverse(cnp.ones((2, 3)), dimensions=(0, 0))"
+    cured = "from celadon import vocabulary\nvocabulary.reverse(cnp.ones((2, 3)), dimensions=(0,))"
     related = ("CEL414",)
 
 
@@ -204,8 +204,8 @@ class ReshapeChangesSize(CeladonError, TypeError, ValueError):
     cause = "Reshape gives the same elements new axes; it adds and drops none."
     cure = "Choose a shape with as many elements, or let one extent be -1 in celadon.numpy.reshape."
     when = "When the product of the new extents is not the size of the array."
-    trigger = "celadon.lax.reshape(cnp.ones((2, 3)), (4,))"
-    cured = "celadon.lax.reshape(cnp.ones((2, 3)), (6,))"
+    trigger = "from celadon import vocabulary\nvocabulary.reshape(cnp.ones((2, 3)), shape=(4,))"
+    cured = "from celadon import vocabulary\nvocabulary.reshape(cnp.ones((2, 3)), shape=(6,))"
 
 
 class NotAPermutation(CeladonError, TypeError, ValueError):
@@ -226,8 +226,8 @@ class NothingToConcatenate(CeladonError, ValueError):
     cause = "Without an array there is neither a shape nor a dtype."
     cure = "Give at least one array; an empty one has a shape with a 0."
     when = "When a list of arrays to be joined is empty."
-    trigger = "celadon.lax.concatenate([], 0)"
-    cured = "celadon.lax.concatenate([cnp.zeros(0)], 0)"
+    trigger = "from celadon import vocabulary\nvocabulary.concatenate(dimension=0)"
+    cured = "from celadon import vocabulary\nvocabulary.concatenate(cnp.zeros(0), dimension=0)"
 
 
 class PaddingNotScalar(CeladonError, TypeError, ValueError):
@@ -282,8 +282,11 @@ class OneAxisOnly(CeladonError, ValueError):
     cause = "The result is a position along one axis."
     cure = "Name one axis, or flatten the array first."
     when = "When argmax or argmin is given no axis or several."
-    trigger = "celadon.lax.argmax_p.bind(cnp.ones((2, 3)), axes=(0, 1), index_dtype=np.dtype('int32'))"
-    cured = "celadon.lax.argmax(cnp.ones((2, 3)), 1, 'int32')"
+    trigger = "from celadon import vocabulary\nvocabulary.argmax(cnp.ones((2, 3)), axes=(0, 1), index_dtype=np.dtype('i4'))"
+    cured = (
+        "from celadon import vocabulary\n"
+        "vocabulary.argmax(cnp.ones((2, 3)), axes=(1,), index_dtype=np.dtype('int32'))"
+    )
 
 
 class EmptyAxis(CeladonError, ValueError):
@@ -376,8 +379,14 @@ class BodyMismatch(CeladonError, TypeError, ValueError):
     cause = "Operands share a shape, each has an initial scalar of its dtype, and the body maps two of these to one."
     cure = "Give initial values of the operands' dtypes, and a body that keeps the dtypes."
     when = "When the operands, initial values or function of a reduction don't agree."
-    trigger = "celadon.lax.reduce(cnp.ones(3), 0, celadon.lax.add, (0,))"
-    cured = "celadon.lax.reduce(cnp.ones(3), cnp.zeros(()), celadon.lax.add, (0,))"
+    trigger = (
+        "from celadon.vocabulary import add\nfrom celadon.vocabulary.window import combiner, reduce\n"
+        "reduce(cnp.ones(3), np.int32(0), axes=(0,), body=combiner(add, np.dtype('float32')))"
+    )
+    cured = (
+        "from celadon.vocabulary import add\nfrom celadon.vocabulary.window import combiner, reduce\n"
+        "reduce(cnp.ones(3), np.float32(0), axes=(0,), body=combiner(add, np.dtype('float32')))"
+    )
 
 
 class WindowNotPositive(CeladonError, ValueError):
@@ -387,8 +396,16 @@ class WindowNotPositive(CeladonError, ValueError):
     cause = "A window of no elements, or one that doesn't move, has no meaning."
     cure = "Use 1 for axes that the window leaves alone."
     when = "When a size, stride or dilation of a window is 0 or negative."
-    trigger = "celadon.lax.reduce_window(cnp.ones(3), 0.0, celadon.lax.add, (0,), (1,), 'VALID')"
-    cured = "celadon.lax.reduce_window(cnp.ones(3), 0.0, celadon.lax.add, (1,), (1,), 'VALID')"
+    trigger = (
+        "from celadon.vocabulary import add, reduce_window\nfrom celadon.vocabulary.window import combiner\n"
+        "reduce_window(cnp.ones(3), np.float32(0), body=combiner(add, np.dtype('float32')), window_dimensions=(0,), "
+        "window_strides=(1,), base_dilations=(1,), window_dilations=(1,), padding=((0, 0),))"
+    )
+    cured = (
+        "from celadon.vocabulary import add, reduce_window\nfrom celadon.vocabulary.window import combiner\n"
+        "reduce_window(cnp.ones(3), np.float32(0), body=combiner(add, np.dtype('float32')), window_dimensions=(2,), "
+        "window_strides=(1,), base_dilations=(1,), window_dilations=(1,), padding=((0, 0),))"
+    )
 
 
 class StartsMismatch(CeladonError, TypeError, ValueError):
@@ -398,8 +415,8 @@ class StartsMismatch(CeladonError, TypeError, ValueError):
     cause = "The place of a slice is given by one integer scalar an axis."
     cure = "Pass as many scalar starts as the array has axes; 0 for axes that stay whole."
     when = "When dynamic_slice or dynamic_update_slice is given too few, too many, or array-valued starts."
-    trigger = "celadon.lax.dynamic_slice(cnp.ones((2, 3)), (0,), (1, 1))"
-    cured = "celadon.lax.dynamic_slice(cnp.ones((2, 3)), (0, 0), (1, 1))"
+    trigger = "from celadon import vocabulary\nvocabulary.dynamic_slice(cnp.ones((2, 3)), 0, slice_sizes=(1, 1))"
+    cured = "from celadon import vocabulary\nvocabulary.dynamic_slice(cnp.ones((2, 3)), 0, 0, slice_sizes=(1, 1))"
 
 
 class SliceTooLarge(CeladonError, TypeError, ValueError):

@@ -23,5 +23,6 @@ __all__ = [
     "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cumlogsumexp", "cummax", "cummin", "cumprod",
     "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "pad",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "reshape", "reverse", "slice_", "sort", "transpose", *elementwise.__all__,
+    "reshape", "reverse", "slice_", "sort", "transpose",
 ]  # fmt: skip
+__all__ += elementwise.__all__

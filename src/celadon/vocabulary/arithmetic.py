@@ -130,8 +130,8 @@ def _integer_pow(x: Array, *, y: int) -> Array:
     one = np.ones_like(x)
     if y == 0:
         return one
-    power = _by_squaring(x, abs(y), multiply.numpy)
-    return divide.numpy(one, power) if y < 0 else power
+    power = _by_squaring(x, abs(y), _product)
+    return _ratio(one, power) if y < 0 else power
 
 
 def _integer_pow_expand(x: Array, *, y: int) -> Array:
@@ -142,10 +142,13 @@ def _integer_pow_expand(x: Array, *, y: int) -> Array:
     return divide(one, power) if y < 0 else power
 
 
+_product = by_kind(biuf=np.multiply, c=complex_product)
+_ratio = by_kind(iu=_quotient, f=np.divide, c=in_double(np.divide))
+
 add = elementwise("add", np.add, ANY, 2, exact=True)
 subtract = elementwise("subtract", np.subtract, NUMBER, 2, exact=True)
-multiply = elementwise("multiply", by_kind(biuf=np.multiply, c=complex_product), ANY, 2, exact="biuf")
-divide = elementwise("divide", by_kind(iu=_quotient, f=np.divide, c=in_double(np.divide)), NUMBER, 2, exact="iuf")
+multiply = elementwise("multiply", _product, ANY, 2, exact="biuf")
+divide = elementwise("divide", _ratio, NUMBER, 2, exact="iuf")
 remainder = elementwise("remainder", by_kind(iu=_rest, f=in_single(np.fmod)), ORDERED, 2, exact=True)
 power = elementwise("power", by_kind(iu=_integer_power, fc=in_double(np.power)), NUMBER, 2)
 integer_pow = Op(

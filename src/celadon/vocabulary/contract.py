@@ -13,7 +13,7 @@ from celadon.op import Axis, Op
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, kind
 from celadon.vocabulary.conversion import converted
-from celadon.vocabulary.kinds import HALF, checked_axes, same_dtype
+from celadon.vocabulary.kinds import HALF, checked_axes, kept, same_dtype
 from celadon.vocabulary.precision import narrowed, wide
 
 Array = Any
@@ -26,6 +26,7 @@ def free_axes(ndim: int, contract: Axes, batch: Axes) -> Axes:
     return tuple([i for i in range(ndim) if i not in contract and i not in batch])
 
 
+@kept
 def _type(
     x: ArrayType,
     y: ArrayType,

@@ -19,6 +19,7 @@ from celadon.vocabulary.kinds import (
     INTEGER,
     boolean_type,
     common_type,
+    kept,
     one_type,
     real_dtype,
     require,
@@ -28,6 +29,7 @@ from celadon.vocabulary.precision import by_kind
 Array = Any
 
 
+@kept
 def _convert_type(x: ArrayType, *, new_dtype: DType, weak_type: bool = False) -> ArrayType:
     return ArrayType(x.shape, new_dtype, weak_type)
 
@@ -121,7 +123,8 @@ def reduced_precision(x: Array, *, exponent_bits: int, mantissa_bits: int) -> Ar
         rounded = (bits + (number((1 << (drop - 1)) - 1) + tie)) & ~number((1 << drop) - 1)
     if exponent_bits < own_exponent:
         rounded = _bounded(rounded, sign, own_mantissa, own_exponent, exponent_bits)
-    return np.where(np.isnan(x), x, rounded.view(x.dtype))
+    result: Array = rounded.view(x.dtype)
+    return np.where(np.isnan(x), np.asarray(x), result)
 
 
 def _bounded(rounded: Array, sign: Array, own_mantissa: int, own_exponent: int, exponent_bits: int) -> Array:

@@ -14,7 +14,7 @@ from celadon.types import ArrayType, DType, Shape, kind
 from celadon.vocabulary.arithmetic import greater, smaller
 from celadon.vocabulary.bitwise import or_
 from celadon.vocabulary.comparison import compare, select
-from celadon.vocabulary.kinds import ANY, BITS, BOOL, HALF, INTEGER, ORDERED, checked_axes, require
+from celadon.vocabulary.kinds import ANY, BITS, BOOL, HALF, INTEGER, ORDERED, checked_axes, kept, require
 from celadon.vocabulary.precision import narrowed, wide
 from celadon.vocabulary.shape import broadcast_in_dim, iota
 
@@ -39,6 +39,7 @@ def unite_kept(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
 
 
 def _reduction(name: str, numpy: Callable[..., Any], body: str, accepted: frozenset[DType], **rules: Any) -> Op:
+    @kept
     def result_type(x: ArrayType, *, axes: Axes) -> ArrayType:
         """C4, C5 and C7 of reduce."""
         require(name, x, accepted)

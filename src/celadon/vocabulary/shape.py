@@ -12,13 +12,14 @@ from celadon import errors
 from celadon.op import Axis, Op
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, Shape
-from celadon.vocabulary.kinds import NUMBER, checked_axes, one_per_axis, require, same_dtype
+from celadon.vocabulary.kinds import NUMBER, checked_axes, kept, one_per_axis, require, same_dtype
 
 Array = Any
 Axes = tuple[int, ...]
 Pairs = Iterable[tuple[Axis, Axis]]
 
 
+@kept
 def _broadcast_type(x: ArrayType, *, shape: Shape, broadcast_dimensions: Axes) -> ArrayType:
     """C2 to C5."""
     one_per_axis("broadcast_in_dim", x.ndim, broadcast_dimensions=broadcast_dimensions)
@@ -43,6 +44,7 @@ def _unite_broadcast(equation: Equation) -> Pairs:
     return [((0, i), (1, j)) for i, j in enumerate(axes) if x.shape[i] != 1 or result.shape[j] == 1]
 
 
+@kept
 def _reshape_type(x: ArrayType, *, shape: Shape) -> ArrayType:
     """C2."""
     if math.prod(shape) != x.size:
@@ -54,6 +56,7 @@ def _reshape(x: Array, *, shape: Shape) -> Array:
     return np.reshape(x, shape)
 
 
+@kept
 def _transpose_type(x: ArrayType, *, permutation: Axes) -> ArrayType:
     """C2 and C3."""
     if sorted(permutation) != list(range(x.ndim)):
@@ -128,6 +131,7 @@ def _pad(x: Array, value: Array, *, low: Axes, high: Axes, interior: Axes) -> Ar
     return full[tuple(slice(max(-a, 0), n - max(-b, 0)) for a, b, n in zip(low, high, shape, strict=True))]
 
 
+@kept
 def _slice_type(x: ArrayType, *, start_indices: Axes, limit_indices: Axes, strides: Axes) -> ArrayType:
     """C2 to C5."""
     one_per_axis("slice", x.ndim, start_indices=start_indices, limit_indices=limit_indices, strides=strides)
