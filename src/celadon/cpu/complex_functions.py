@@ -61,6 +61,7 @@ def tanh(x: Pair) -> Pair:
     near = beta * (s * s + 1.0).sqrt() * s / below, t / below
     fall = math_exponential.exponential(re.abs() * -2.0) * 4.0
     far_im = math_trigonometric.sine(im) * math_trigonometric.cosine(im) * fall
+    far_im = re.abs().equals(INFINITY).select(0.0, far_im)
     far = re.abs() > 20.0
     one = re.function.like(re, 1.0).copysign(re)
     return far.select(one, near[0]), far.select(far_im, near[1])
@@ -115,7 +116,7 @@ def atanh(x: Pair) -> Pair:
     endless = re.equals(INFINITY) | im.abs().equals(INFINITY)
     run = endless.select(-INFINITY, less * (re + 1.0) - im * im)
     rise = endless.select(0.0, im + im).copysign(im)
-    return size.copysign(x[0]), math_trigonometric.atan2(rise, run) * 0.5
+    return endless.select(0.0, size).copysign(x[0]), math_trigonometric.atan2(rise, run) * 0.5
 
 
 def atan(x: Pair) -> Pair:

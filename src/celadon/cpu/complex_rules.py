@@ -56,10 +56,10 @@ def divide(x: Pair, y: Pair) -> Pair:
     larger, smaller = flat.select(y[0], y[1]), flat.select(y[1], y[0])
     zero = larger.equals(0.0)
     ratio = zero.select(0.0, smaller / larger)
-    below = larger + smaller * ratio
-    re = flat.select(x[0] + x[1] * ratio, x[0] * ratio + x[1]) / below
-    im = flat.select(x[1] - x[0] * ratio, x[1] * ratio - x[0]) / below
-    return re, im
+    below = zero.select(0.0, larger + smaller * ratio)
+    re = flat.select(x[0] + x[1] * ratio, x[0] * ratio + x[1])
+    im = flat.select(x[1] - x[0] * ratio, x[1] * ratio - x[0])
+    return zero.select(x[0], re) / below, zero.select(x[1], im) / below
 
 
 def reciprocal(x: Pair) -> Pair:
@@ -167,10 +167,11 @@ def exponential_minus_one(x: Pair) -> Pair:
 
 
 def power(x: Pair, y: Pair) -> Pair:
-    """e^(y log x); x^0 is 1 and 0^y is 0 for a positive y."""
+    """e^(y log x); x^0 is 1, x^1 is x, and 0^y is 0 for a positive y."""
     re, im = exponential(multiply(y, log(x)))
     none = x[0].equals(0.0) & x[1].equals(0.0)
     empty = none & (y[0] > 0.0)
-    unit = y[0].equals(0.0) & y[1].equals(0.0)
+    unit, same = y[0].equals(0.0) & y[1].equals(0.0), y[0].equals(1.0) & y[1].equals(0.0)
     re, im = empty.select(0.0, re), empty.select(0.0, im)
-    return unit.select(1.0, re), unit.select(0.0, im)
+    re, im = unit.select(1.0, re), unit.select(0.0, im)
+    return same.select(x[0], re), same.select(x[1], im)

@@ -168,8 +168,8 @@ def lgamma(x: Value) -> Value:
     part = x - round_nearest_even(x)
     sine = _sine_of_turns(part.abs())
     reflection = math.log(math.pi) - log(sine) - value
-    result = reflected.select(reflection, value)
-    return x.abs().equals(float("inf")).select(float("inf"), result)
+    pole = part.equals(0.0) & (x <= 0.0) | x.abs().equals(float("inf"))
+    return pole.select(float("inf"), reflected.select(reflection, value))
 
 
 def _lgamma_above_half(z: Value) -> Value:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from celadon.cpu.ir import Value
-from celadon.cpu.math_exponential import clamped, exponential
+from celadon.cpu.math_exponential import clamped
 from celadon.cpu.math_power import power
 from celadon.cpu.math_rounding import floor
-from celadon.cpu.math_special import digamma, lgamma
+from celadon.cpu.math_special import digamma
 from celadon.cpu.outline import outlined_wide
 
 STEPS_AT_MOST = 1024
@@ -22,14 +24,14 @@ def zeta(x: Value, q: Value) -> Value:
     total, a = _first_terms(x, q)
     value = total + _rest(x, a)
     whole = floor(x).equals(x)
-    even = floor(x * 0.5).equals(x * 0.5)
+    even = floor(x * 0.5).equals(x * 0.5) & (x.abs() < float("inf"))
     undefined = (x < 1.0) | ((q <= 0.0) & ~whole)
     value = undefined.select(float("nan"), value)
     infinity = x.function.like(x, float("inf"))
     pole = (q <= 0.0) & floor(q).equals(q)
     value = pole.select(even.select(infinity, float("nan")), value)
-    value = x.equals(1.0).select(infinity, value)
-    return (x.is_nan() | q.is_nan()).select(x + q, value)
+    value = (x.is_nan() | q.is_nan()).select(x + q, value)
+    return x.equals(1.0).select(infinity, value)
 
 
 def _first_terms(x: Value, q: Value) -> tuple[Value, Value]:
@@ -66,11 +68,23 @@ def _rest(x: Value, a: Value) -> Value:
     return term.equals(0.0).select(0.0, total)
 
 
+def _factorial(n: Value) -> Value:
+    """n!, infinite from 171 on; anything for an n that is no whole number."""
+    f = n.function
+    table = f.table("f64", [*map(math.factorial, range(171)), float("inf")])
+    index = clamped(n, 0.0, 171.0).convert("fptosi", "i64")
+    index = n.is_nan().select(0, index)
+    result = n
+    for lane in range(n.lanes):
+        result = f.insert(result, f.load(f.gep(table, f.extract(index, lane), "f64"), "f64"), lane)
+    return result
+
+
 @outlined_wide
 def polygamma(n: Value, x: Value) -> Value:
     """The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, x)."""
     order = n + 1.0
-    size = exponential(lgamma(order)) * zeta(order, x)
+    size = _factorial(n) * zeta(order, x)
     odd = floor(n * 0.5).differs(n * 0.5)
     value = n.equals(0.0).select(digamma(x), odd.select(size, -size))
     undefined = (n < 0.0) | floor(n).differs(n)
