@@ -115,10 +115,10 @@ class Tracer(Value):
     Asking for its concrete value raises an error that names the argument it came from.
     """
 
-    __slots__ = ("record", "source", "type", "var")
+    __slots__ = ("record", "source", "type", "variable")
 
     def __init__(self, record: Record, var: Var, source: Source | None = None):
-        self.record, self.var, self.type, self.source = record, var, var.type, source
+        self.record, self.variable, self.type, self.source = record, var, var.type, source
 
     def __repr__(self) -> str:
         return f"Tracer<{self.type}>"
@@ -148,7 +148,7 @@ class Tracer(Value):
     __hash__ = Value.__hash__
 
     def _asked(self, error: Callable[..., errors.CeladonError], **facts: object) -> errors.CeladonError:
-        return error(type=self.type, function=self.record.name, origin=self.record.origin(self.var), **facts)
+        return error(type=self.type, function=self.record.name, origin=self.record.origin(self.variable), **facts)
 
 
 class Record:
@@ -181,7 +181,7 @@ class Record:
         """What stands for a value in this program: its variable, a literal, or a captured array."""
         kind = type(x)
         if kind is Tracer:
-            return x.var if x.record is self else self._from_outside(x)
+            return x.variable if x.record is self else self._from_outside(x)
         if kind is Literal:
             return x
         if isinstance(x, bool | int | float | complex) and not isinstance(x, np.generic):
