@@ -282,7 +282,10 @@ class OneAxisOnly(CeladonError, ValueError):
     cause = "The result is a position along one axis."
     cure = "Name one axis, or flatten the array first."
     when = "When argmax or argmin is given no axis or several."
-    trigger = "from celadon import vocabulary\nvocabulary.argmax(cnp.ones((2, 3)), axes=(0, 1), index_dtype=np.dtype('i4'))"
+    trigger = (
+        "from celadon import vocabulary\n"
+        "vocabulary.argmax(cnp.ones((2, 3)), axes=(0, 1), index_dtype=np.dtype('int32'))"
+    )
     cured = (
         "from celadon import vocabulary\n"
         "vocabulary.argmax(cnp.ones((2, 3)), axes=(1,), index_dtype=np.dtype('int32'))"

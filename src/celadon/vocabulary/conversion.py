@@ -132,7 +132,7 @@ def _bounded(rounded: Array, sign: Array, own_mantissa: int, own_exponent: int, 
     mask = number(((1 << own_exponent) - 1) << own_mantissa)
     bias, reach = (1 << (own_exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
     exponent = (rounded & mask) >> number(own_mantissa)
-    rounded = np.where(exponent > number(bias + reach), sign | mask, rounded)
+    rounded = np.where(exponent > number(bias + reach), np.bitwise_or(sign, mask), rounded)
     return np.where(exponent <= number(bias - reach), sign, rounded)
 
 
