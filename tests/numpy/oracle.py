@@ -86,7 +86,7 @@ def agree_on(jax_function: Any, own_function: Any, args: Any, kwargs: Any, name:
 
 
 def _short(x: Any) -> str:
-    return f"{x.dtype}{list(x.shape)}" if hasattr(x, "dtype") else repr(x)
+    return f"{x.dtype}{list(x.shape)}" if isinstance(x, np.ndarray | np.generic) else repr(x)
 
 
 def compare(found: Any, expected: Any, described: str) -> None:

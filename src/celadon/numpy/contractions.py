@@ -336,7 +336,7 @@ def convolve(
     Args: mode: "full", "same" (as long as the longer one) or "valid" (where both overlap wholly).
 
     >>> convolve(np.array([1, 2]), np.array([1, 1]))
-    Array([1, 3, 2], dtype=int32)
+    Array([1., 3., 2.], dtype=float32)
     """
     return _convolved("convolve", a, array(v, "convolve"), mode, (precision, preferred_element_type))
 
@@ -347,7 +347,7 @@ def correlate(
     """The correlation of two vectors, the second one conjugated; mode as for convolve.
 
     >>> correlate(np.array([1, 2, 3]), np.array([1, 1]))
-    Array([3, 5], dtype=int32)
+    Array([3., 5.], dtype=float32)
     """
     kernel, x = array(v, "correlate"), array(a, "correlate")
     kernel = conj(kernel) if kind(kernel.type.dtype) == "c" else kernel
@@ -358,6 +358,8 @@ def _convolved(function: str, a: Any, v: Any, mode: str, options: tuple[Any, Any
     if mode not in ("full", "same", "valid"):
         raise errors.OptionUnknown(function=function, argument="mode", value=mode, allowed="'full', 'same' or 'valid'")
     x, kernel = array(a, function), v
+    if kind(result_type([x.type, kernel.type])[0]) in "biu":
+        x, kernel = converted(x, canonical(np.float64)), converted(kernel, canonical(np.float64))
     if x.type.ndim != 1 or kernel.type.ndim != 1 or not x.type.size or not kernel.type.size:
         raise errors.DimensionsUnfit(
             function=function, argument="a and v", value="arrays", shape=x.type.shape, reason="both must be vectors"

@@ -220,7 +220,11 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     value = operand(fill_value, "full")
     if dtype is not None:
         value = converted(value, requested(dtype))
-    return broadcasted(value, shape_from(shape))
+    return _repeated(value, shape_from(shape))
+
+
+def _repeated(value: Any, shape: Shape) -> Any:
+    return as_array(value) if value.type.shape == shape else broadcasted(value, shape)
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
@@ -273,7 +277,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, 
     like = _like_type(a)
     weak = like.weak_type and dtype is None
     value = converted(operand(fill_value, "full_like"), requested(dtype, like.dtype), weak)
-    return broadcasted(value, like.shape if shape is None else shape_from(shape))
+    return _repeated(value, like.shape if shape is None else shape_from(shape))
 
 
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from celadon import errors
 from celadon.array import as_array
 from celadon.tracing import Value, type_of
-from celadon.types import ArrayType, DType, canonical, short_names
+from celadon.types import ArrayType, DType, canonical, short_names, x64
 from celadon.types import bfloat16 as _bfloat16
 from celadon.types import kind as kind_of
 from celadon.types import result_type as _result_type
@@ -127,7 +127,8 @@ def promote_types(a: Any, b: Any) -> DType:
     dtype('float16')
     """
     one, two = _wide(a), _wide(b)
-    return _result_type([one, two])[0] if one.dtype != two.dtype else one.dtype
+    with x64(True):
+        return _result_type([one, two])[0] if one.dtype != two.dtype else one.dtype
 
 
 def _wide(x: Any) -> ArrayType:

@@ -119,7 +119,7 @@ def _entry(part: Any, shape: Shape) -> Any:
         part = _as_index(part)
     if isinstance(part, np.ndarray) and part.size == 0 and part.dtype == np.float64:
         part = part.astype(np.int32)
-    found = part if type(part) is Array else operand(part)
+    found = part if type(part) is Array else as_array(part) if getattr(part, "dtype", None) == bool_ else operand(part)
     if found.type.dtype == bool_ and not isinstance(found, Literal):
         return _mask(found, shape)
     if kind(found.type.dtype) not in "iu":

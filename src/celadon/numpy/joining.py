@@ -195,13 +195,19 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     i = axis_of(axis, x.type.ndim)
     extent = x.type.shape[i]
     borders = _borders(indices_or_sections, extent)
-    return [part(x, i, a, max(a, b)) for a, b in zip(borders[:-1], borders[1:], strict=True)]
+    return [part(x, i, a, b) for a, b in zip(borders[:-1], borders[1:], strict=True)]
 
 
 def _borders(indices_or_sections: Any, extent: int) -> list[int]:
     if isinstance(indices_or_sections, tuple | list) or getattr(indices_or_sections, "ndim", 0):
         places = [int(i) for i in np.asarray(indices_or_sections)]
-        return [0, *[min(max(i + extent if i < 0 else i, 0), extent) for i in places], extent]
+        borders = [0, *[i + extent if i < 0 else i for i in places], extent]
+        if borders != sorted(borders):
+            raise errors.DimensionsUnfit(
+                function="split", argument="indices_or_sections", value=places, shape=(extent,),
+                reason="places must rise, and lie inside",
+            )  # fmt: skip
+        return borders
     count = int(indices_or_sections)
     if count <= 0:
         raise errors.OptionUnknown(

@@ -14,7 +14,7 @@ from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import subtract
 from celadon.numpy.joining import flip
 from celadon.numpy.positions import concrete_mask
-from celadon.numpy.promotion import array, axis_of, converted, operand, same
+from celadon.numpy.promotion import accept, array, axis_of, converted, operand, same
 from celadon.numpy.reductions import any as any_of
 from celadon.numpy.reductions import sum as sum_of
 from celadon.numpy.selection import chosen
@@ -244,6 +244,7 @@ def bincount(
     Array([1, 0, 2], dtype=int32)
     """
     found = array(x, "bincount")
+    accept("bincount", found.type.dtype, "biu")
     if length is None:
         host = concrete_mask(found)
         length = max(int(host.max()) + 1 if host.size else 0, minlength)

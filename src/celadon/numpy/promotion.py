@@ -218,9 +218,7 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 def shape_from(shape: Any) -> Shape:
     """A shape of what a user gave: an integer or a sequence of them."""
-    if isinstance(shape, np.ndarray):
-        shape = shape.tolist()
-    given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    given = extents_given(shape)
     try:
         found = tuple([operator.index(n) for n in given])
     except errors.CeladonError:
@@ -230,6 +228,13 @@ def shape_from(shape: Any) -> Shape:
     if found and min(found) < 0:
         raise errors.ShapeInvalid(shape=shape)
     return found
+
+
+def extents_given(shape: Any) -> tuple[Any, ...]:
+    """The parts of a shape, which may be a vector of numbers too."""
+    if isinstance(shape, np.ndarray) or type(shape) is Array:
+        shape = shape.tolist()
+    return tuple(shape) if isinstance(shape, tuple | list) else (shape,)
 
 
 def no_out(function: str, out: Any) -> None:

@@ -13,7 +13,7 @@ from celadon.array import as_array
 from celadon.numpy.creation import filled, stacked
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import power, sign
-from celadon.numpy.promotion import array, axis_of, broadcasted, common_shape, converted, operand, same, shape_from
+from celadon.numpy.promotion import accept, array, axis_of, broadcasted, common_shape, converted, operand, same, shape_from
 from celadon.numpy.transcendentals import log10
 from celadon.program import Literal, fixed, literal
 from celadon.types import DType, Shape, canonical, is_inexact, result_type
@@ -38,7 +38,8 @@ def arange(
     if by == 0:
         raise errors.OptionUnknown(function="arange", argument="step", value=0, allowed="any number but 0")
     count = max(math.ceil((high - low) / by), 0)
-    counted = ops.iota(shape=(count,), dtype=wanted, dimension=0) if wanted.kind != "b" else _two_booleans(count)
+    accept("arange", wanted, "iufc")
+    counted = ops.iota(shape=(count,), dtype=wanted, dimension=0)
     if step is not None:
         counted = ops.multiply(literal(by, wanted), counted)
     return counted if stop is None else ops.add(literal(low, wanted), counted)
@@ -49,10 +50,6 @@ def _concrete(x: Any) -> Any:
     if isinstance(x, bool | int | float | complex):
         return x
     return found.value.item() if isinstance(found, Literal) else found.item()
-
-
-def _two_booleans(count: int) -> Any:
-    return converted(ops.iota(shape=(count,), dtype=np.dtype(np.int32), dimension=0), np.dtype(bool))
 
 
 def linspace(

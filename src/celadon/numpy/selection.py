@@ -78,10 +78,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     """
     if len(condlist) != len(choicelist) or not condlist:
         raise errors.ArgumentCount(function="select", wanted=len(condlist) or 1, given=len(choicelist))
-    conditions = [operand(c, "select") for c in condlist]
-    for one in conditions:
-        if one.type.dtype != bool_:
-            raise errors.DTypeNotAccepted(function="select", dtype=one.type.dtype, accepted="boolean conditions")
+    conditions = [truth(operand(c, "select")) for c in condlist]
     *choices, result = same("select", *choicelist, default)
     shape = common_shape("select", result.type.shape, *[x.type.shape for x in (*choices, *conditions)])
     result = _spread(result, shape)

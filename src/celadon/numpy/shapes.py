@@ -11,7 +11,7 @@ import numpy as np
 
 from celadon import errors
 from celadon import vocabulary as ops
-from celadon.numpy.promotion import array, axes_of, axis_of, broadcasted, common_shape, operand, shape_from
+from celadon.numpy.promotion import array, axes_of, axis_of, broadcasted, common_shape, extents_given, operand, shape_from
 from celadon.types import Shape
 
 
@@ -39,7 +39,7 @@ def _moved(x: Any, shape: Shape) -> Any:
 
 
 def _reshaped(shape: Shape, wanted: Any) -> Shape:
-    given = tuple(wanted) if isinstance(wanted, tuple | list | np.ndarray) else (wanted,)
+    given = extents_given(wanted)
     try:
         extents = [operator.index(n) for n in given]
     except errors.CeladonError:
@@ -300,12 +300,12 @@ def size(a: Any, axis: Any = None) -> int:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether element is a Python or NumPy number, or an array of rank 0.
+    """Whether element is a Python or NumPy scalar, or an array of rank 0.
 
     >>> isscalar(1.0), isscalar(np.ones(1))
     (True, False)
     """
-    if isinstance(element, bool | int | float | complex | np.generic):
+    if np.isscalar(element):
         return True
     return hasattr(element, "shape") and hasattr(element, "dtype") and not element.shape
 

@@ -16,7 +16,7 @@ from celadon.numpy.division import floor_divide, remainder
 from celadon.numpy.dtypes import requested
 from celadon.numpy.joining import concatenate
 from celadon.numpy.positions import concrete_mask, nonzero
-from celadon.numpy.promotion import accept, array, axes_of, axis_of, broadcasted, converted, no_out, operand, shape_from
+from celadon.numpy.promotion import accept, array, axes_of, axis_of, broadcasted, constant, converted, no_out, operand, shape_from
 from celadon.numpy.selection import chosen, clip
 from celadon.numpy.shapes import expanded, moveaxis, ravel
 from celadon.program import fixed, literal
@@ -281,6 +281,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices
     """
     x = ravel(arr) if axis is None else array(arr, "delete")
     i = axis_of(0 if axis is None else axis, x.type.ndim)
+    if isinstance(obj, list | tuple):
+        raise errors.SequenceNotArray(function="delete", type=type(obj).__name__)
     left = np.delete(np.arange(x.type.shape[i]), _concrete(obj))
     return x[(slice(None),) * i + (as_array(left.astype(np.int32)),)]
 
@@ -320,13 +322,13 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     x = array(indices, "unravel_index")
     accept("unravel_index", x.type.dtype, "iu")
     extents = shape_from(shape)
-    total = literal(math.prod(extents), x.type.dtype)
+    total = constant(math.prod(extents), x)
     x = clip(x, -total.value, total.value - 1)
     x = chosen(x < 0, x + total, x)
     found: list[Any] = []
     for extent in reversed(extents):
-        found.insert(0, remainder(x, literal(extent, x.type.dtype)))
-        x = floor_divide(x, literal(extent, x.type.dtype))
+        found.insert(0, remainder(x, constant(extent, x)))
+        x = floor_divide(x, constant(extent, x))
     return tuple(found)
 
 
