@@ -124,12 +124,13 @@ def test_break_even_is_where_both_ways_have_cost_the_same():
     assert [break_even(static, traced), break_even(static, static), break_even(None, static)] == [None] * 3
 
 
-EVIDENCE = Evidence("n", 3, [], None, 1, 0.1, 0.0, None)
+EVIDENCE = Evidence("n", 3, [], None, 1, 0.1, 0.0, 0.0, None)
 
 
 @pytest.mark.parametrize(("changes", "kind"), [
-    ({}, "trace it"), ({"break_even": 3.0, "gain": 0.1}, "keep it static"),
-    ({"break_even": 900.0, "gain": 0.1}, "trace it"), ({"values": 1}, "close over it"),
+    ({}, "trace it"), ({"break_even": 3.0, "gain": 0.1, "share": 0.5}, "keep it static"),
+    ({"break_even": 3.0, "gain": 0.1, "share": 0.05}, "trace it"),
+    ({"break_even": 900.0, "gain": 0.1, "share": 0.5}, "trace it"), ({"values": 1}, "close over it"),
     ({"identical": ["Config"]}, "key it by value"),
     ({"refused": ValueError("x")}, "keep it static"),
 ])  # fmt: skip

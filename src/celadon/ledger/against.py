@@ -73,8 +73,10 @@ class JAX:
         for x in (0.0, *self.jax.tree.leaves(values)):
             self.finished(self.jax.jit(self.jax.numpy.square)(x))
 
-    def forget(self) -> None:
+    @contextmanager
+    def cold(self) -> Generator[None]:
         self.jax.clear_caches()
+        yield
 
     def answering(self) -> AbstractContextManager[None]:
         return answering("jax")

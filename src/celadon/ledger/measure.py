@@ -14,12 +14,17 @@ Advance = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long to measure: a number of calls of each callable, or else seconds for each within bounds of calls."""
+    """How long to measure: a number of calls of each callable, or else seconds for each within bounds of calls.
+
+    First calls are repeated from cold, `passes` times unless that takes longer than `pass_seconds`.
+    """
 
     calls: int | None = None
     seconds: float = 0.5
     fewest: int = 15
     most: int = 2000
+    passes: int = 3
+    pass_seconds: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)

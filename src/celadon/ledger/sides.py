@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 import celadon
 from celadon import array, events, tree
 from celadon.calling import jit
+from celadon.config import config
 from celadon.events import Event
 from celadon.ledger.alias import answering
 
@@ -31,7 +34,7 @@ class Side(Protocol):
     def watching(self) -> AbstractContextManager[list[Event]]: ...
     def executables(self, jitted: Any) -> int: ...
     def warm(self, values: Any) -> None: ...
-    def forget(self) -> None: ...
+    def cold(self) -> AbstractContextManager[None]: ...
     def answering(self) -> AbstractContextManager[None]: ...
 
 
@@ -71,11 +74,22 @@ class Celadon:
 
         Without it the first measurement would be that of an import and of page faults.
         """
-        for x in (0.0, *tree.leaves(values)):
-            self.finished(jit(_next)(x))
+        with self.cold():
+            for x in (0.0, *tree.leaves(values)):
+                self.finished(jit(_next)(x))
 
-    def forget(self) -> None:
+    @contextmanager
+    def cold(self) -> Generator[None]:
+        """Begin with nothing known, in memory or on disk; what the block compiles goes to a folder of its own."""
+        before = config.read("jax_compilation_cache_dir")
         celadon.clear_caches()
+        gc.collect()
+        with TemporaryDirectory(prefix="celadon-cold-") as folder:
+            config.update("jax_compilation_cache_dir", folder)
+            try:
+                yield
+            finally:
+                config.update("jax_compilation_cache_dir", before)
 
     def answering(self) -> AbstractContextManager[None]:
         return answering("celadon")

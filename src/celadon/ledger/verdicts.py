@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from celadon import errors, signature
 from celadon.ledger import targets
 
-PAYS_SOON = 10
+PAYS_SOON = 10  # calls
+WORTH = 0.1  # of a steady call
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What decides: entries by value, classes of equal-looking keys, why it can't be traced, and what static buys.
 
-    `spent` (all first calls) and `gain` (a steady call) are seconds; `break_even` is calls.
+    `spent` (all first calls) and `gain` (a steady call) are seconds, `share` is the gain in steady calls; `break_even`
+    is calls.
     """
 
     argument: str
@@ -27,6 +29,7 @@ class Evidence:
     shapes: int
     spent: float
     gain: float
+    share: float
     break_even: float | None
 
 
@@ -43,7 +46,7 @@ class Verdict:
 def verdict(found: Evidence) -> Verdict:
     """Decide.
 
-    >>> verdict(Evidence("n", 1, [], None, 1, 0.1, 0.0, None)).kind
+    >>> verdict(Evidence("n", 1, [], None, 1, 0.1, 0.0, 0.0, None)).kind
     'close over it'
     """
     if found.identical:
@@ -89,7 +92,7 @@ def _worth(found: Evidence) -> Verdict:
     if found.break_even is None:
         return Verdict("trace it", f"{spent}, and a steady call is not faster for it: static buys nothing")
     faster = f"a steady call is {1e6 * found.gain:.1f} us faster for it"
-    if found.break_even <= PAYS_SOON:
+    if found.break_even <= PAYS_SOON and found.share >= WORTH:
         return Verdict("keep it static", f"{faster}, which pays for a new value after {found.break_even:.0f} calls")
     return Verdict("trace it", f"{spent}; {faster}, which pays only for a value kept for {found.break_even:.0f} calls")
 
