@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from celadon.cpu.ir import Function, Value
+from celadon.cpu.kinds import lanes_of
 from celadon.cpu.narrow import NARROW, packed, unpacked
 from celadon.types import from_short
 
@@ -24,7 +25,7 @@ def itemsize(dtype: str) -> int:
 
 def lanes_for(dtypes: Sequence[str]) -> int:
     """Lanes of a loop over these dtypes: 8, or fewer where elements are wider than 4 bytes."""
-    return max(32 // max([4, *(itemsize(dtype) for dtype in dtypes)]), 1)
+    return lanes_of(max(itemsize(dtype) for dtype in dtypes))
 
 
 def memory_kind(dtype: str) -> str:

@@ -136,7 +136,7 @@ class Value:
         return self.function.intrinsic("sqrt", self)
 
     def copysign(self, sign: Value) -> Value:
-        """By bits: of LLVM's own copysign, the sign of a float64 may be left to a library when the size is a float16."""
+        """By bits: LLVM may leave its own copysign to a library where it meets a float16."""
         top = bits_of(self.kind) - 1
         return (self.bits() & (1 << top) - 1 | sign.bits() & -(1 << top)).floats()
 
@@ -339,14 +339,6 @@ class Function:
         self.declarations.add(f"declare void @{symbol}({value.type}, ptr, {mask.type})")
         place = f"ptr align {bits_of(value.kind) // 8} {pointer.text}"
         self.raw(f"call void @{symbol}({value.typed}, {place}, {mask.typed})")
-
-    def gather(self, pointers: Value, mask: Value, kind: str) -> Value:
-        """One element from each address where the mask holds, zero elsewhere."""
-        vector = spelled(kind, mask.lanes)
-        symbol = f"llvm.masked.gather.{mangled(kind, mask.lanes)}.{mangled('p0', mask.lanes)}"
-        self.declarations.add(f"declare {vector} @{symbol}({pointers.type}, {mask.type}, {vector})")
-        given = f"{pointers.typed}, {mask.typed}, {vector} zeroinitializer"
-        return self.new(f"call {vector} @{symbol}({given})", kind, mask.lanes)
 
     def table(self, kind: str, numbers: Sequence[Any]) -> Value:
         """The address of a constant array of the module; equal arrays of one function are one."""
