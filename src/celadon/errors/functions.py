@@ -210,7 +210,7 @@ class DimensionsUnfit(CeladonError, ValueError, TypeError):
     cause = "The argument names dimensions, positions or sizes, and the array's shape does not allow them."
     cure = "Correct the argument, or reshape the array first."
     when = "When axes are no permutation, an array has too few dimensions, or a slice exceeds an extent."
-    trigger = "cnp.transpose(cnp.ones((2, 3)), (0, 0))"
+    trigger = "cnp.transpose(cnp.ones((2, 3)), (0,))"
     cured = "cnp.transpose(cnp.ones((2, 3)), (1, 0))"
 
 
