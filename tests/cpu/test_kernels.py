@@ -279,3 +279,25 @@ def test_columns_and_rows_that_pay_for_threads_keep_their_bits() -> None:
         finally:
             threads.set_threads(None)
         agrees(function, x)
+
+
+def test_the_order_of_a_sum_does_not_depend_on_what_is_fused_into_it() -> None:
+    def heavy(x: Any, b: Any) -> Any:
+        spread = op["broadcast_in_dim"](b, shape=x.type.shape, broadcast_dimensions=(2,))
+        return op["convert"](op["tanh"](op["multiply"](op["add"](x, spread), spread)), new_dtype=np.dtype(np.float32))
+
+    for shape in [(3, 5, 7), (40, 30, 20), (3, 200, 301)]:
+        x, b = floats(*shape).astype(np.float64), floats(shape[2], seed=1).astype(np.float64)
+        (stored,) = on_cpu(heavy, x, b)
+        for axes in [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]:
+            fused = on_cpu(lambda x, b, a=axes: op["reduce_sum"](heavy(x, b), axes=a), x, b)
+            assert bits(fused) == bits(on_cpu(lambda y, a=axes: op["reduce_sum"](y, axes=a), stored))
+
+
+@pytest.mark.parametrize("sizes", [(5, 9, 12), (33, 64, 70)], ids=str)
+def test_products_do_not_depend_on_how_operands_lie(sizes: tuple[int, int, int]) -> None:
+    m, k, n = sizes
+    x, y = floats(m, k), floats(k, n)
+    wanted = bits(on_cpu(_dot((1,), (0,)), x, y))
+    assert bits(on_cpu(_dot((1,), (1,)), x, y.T.copy())) == wanted
+    assert bits(on_cpu(_dot((0,), (1,)), x.T.copy(), y.T.copy())) == wanted

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celadon.cpu.fuse import Fusion, rules
-from celadon.cpu.layout import Layout, access, dense, merged
+from celadon.cpu.layout import Layout, dense, merged
 from celadon.cpu.recipe import Kernel, Moved, Node
 from celadon.program import Equation, Var
 from celadon.types import ArrayType, DType, Shape, kind, short_name
@@ -137,11 +137,14 @@ class _Contraction:
         fusion, dtypes = self.fusion, [short_name(x.type.dtype) for x in (*self.equation.inputs, self.out)]
         blas = BLAS.get(dtypes[0]) if len(set(dtypes)) == 1 else None
         views = [self._matrix(k, axes, blas is not None) for k in range(2)]
+        by_lines = self._walks_lines(views[1], axes)
+        if not by_lines and blas is not None and kind(self.out.type.dtype) != "c":
+            views.append(self._turned(axes))
         kept = iter(dense(self.out.type.shape))
         target = tuple(None if letter == "k" else next(kept) for letter in axes.letters)
-        loops = merged(axes.shape, [fusion.layouts[view] for view in views] + [target], axes.letters)
+        loops = merged(axes.shape, [fusion.layouts[view] for view in views[:2]] + [target], axes.letters)
         kernels: list[Kernel] = []
-        if access(fusion.layouts[views[1]], loops[:-1])[-1] == "1" and kind(self.out.type.dtype) != "c":
+        if by_lines or len(views) > 2:
             kernels.append(Moved("matmul", (dtypes[0], dtypes[1], self.sum, dtypes[2])))
         if blas is not None:
             kernels.append(Moved("blas", (dtypes[0],)))
@@ -151,15 +154,36 @@ class _Contraction:
             writes=(fusion.define(self.out),), reduced=tuple(i for i, x in enumerate(axes.letters) if x == "k"),
         )  # fmt: skip
 
+    def _walks_lines(self, view: int, axes: Axes) -> bool:
+        """Whether the right operand's columns are neighbours, and the kernel for that can be used."""
+        ends = [self.fusion.layouts[view][i] for i, x in enumerate(axes.letters) if x == "n" and axes.shape[i] != 1]
+        last = ends[-1] if ends else None
+        return last is not None and last.unit and kind(self.out.type.dtype) != "c"
+
+    def _turned(self, axes: Axes) -> int:
+        """A view of a copy of the right operand by lines, which plan makes only if it is small: our own kernel, and so
+        the order of its sums, must not depend on how the operand lies."""
+        fusion, own = self.fusion, axes.only("bkn", "bkn")
+        source = self._view(1, own)
+        copy = fusion.temporary(source, short_name(self.equation.inputs[1].type.dtype))
+        fusion.copy(source, copy, rule="small", equation=self.index)
+        kept, self.numbers[1] = self.numbers[1], copy
+        view = self._view(1, axes, self._held(1, axes, own))
+        self.numbers[1] = kept
+        return view
+
+    def _held(self, operand: int, axes: Axes, own: Axes) -> tuple[int, ...]:
+        """Where a copy along `own` axes has each of all axes."""
+        places = iter(sorted(range(len(own.letters)), key=lambda i: "bmnk".index(own.letters[i])))
+        return tuple(-1 if i < 0 else next(places) for i in (axes.left if operand == 0 else axes.right))
+
     def _matrix(self, operand: int, axes: Axes, any_order: bool) -> int:
         """A view of an operand along all axes that has one stride for each letter, one of them by neighbours."""
         view = self._view(operand, axes)
         if not self._is_matrix(self.fusion.layouts[view], axes, operand, any_order):
             own = axes.only("bmk" if operand == 0 else "bkn", "bmkn")
             self.numbers[operand] = self.fusion.dense(self._view(operand, own))
-            places = iter(sorted(range(len(own.letters)), key=lambda i: "bmnk".index(own.letters[i])))
-            held = tuple(-1 if i < 0 else next(places) for i in (axes.left if operand == 0 else axes.right))
-            view = self._view(operand, axes, held)
+            view = self._view(operand, axes, self._held(operand, axes, own))
         return view
 
     def _is_matrix(self, layout: Layout, axes: Axes, operand: int, any_order: bool) -> bool:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from celadon.cpu import blas, elements
 from celadon.cpu.contract import BLAS
 from celadon.cpu.emit_contract import ROWS
+from celadon.cpu.layout import dense_strides
 from celadon.cpu.plan import PAYS, WORD, Place, Planner, extents_of, rules, unit_of
+from celadon.cpu.plan import product as extent_product
 from celadon.cpu.recipe import Launch, Moved
 from celadon.cpu.tables import STEP
 
@@ -34,7 +36,7 @@ class _Product:
         return size
 
 
-def _product(planner: Planner, launch: Launch) -> _Product:
+def _product(planner: Planner, launch: Launch, right: int) -> _Product:
     rank = len(planner.shapes[launch.like])
     params = planner.equations[launch.equation].params
     (contract, _), (batch, _) = params["dimension_numbers"]
@@ -46,7 +48,7 @@ def _product(planner: Planner, launch: Launch) -> _Product:
     extents = {"b": 1, "m": 1, "n": 1, "k": 1} | dict(zip(names, sizes, strict=True))
     kept = iter(planner.place(launch.writes[0]).strides)
     out = [0 if letter == "k" else next(kept) for letter in letters]
-    places = (*(planner.place(n) for n in launch.reads), planner.place(launch.writes[0]))
+    places = (planner.place(launch.reads[0]), planner.place(right), planner.place(launch.writes[0]))
     walks = (places[0].strides, places[1].strides, out)
     ends = [loop[-1] for loop in launch.loops]
     strides = tuple({"b": 0} | {name: walk[i] for name, i in zip(names, ends, strict=True)} for walk in walks)
@@ -54,14 +56,14 @@ def _product(planner: Planner, launch: Launch) -> _Product:
 
 
 def _contract(planner: Planner, launch: Launch) -> None:
-    product = _product(planner, launch)
+    product = _product(planner, launch, launch.reads[1])
     if not product.size("bmn"):
         return
     kernel = planner.outline.schedule.kernels[launch.kernel]
     assert isinstance(kernel, Moved)
     size = elements.itemsize(kernel.dtypes[0])
     if kernel.kind == "matmul" and (launch.then < 0 or product.size("kn") * size < _OWN_BELOW):
-        _own(planner, launch.kernel, product)
+        _own(planner, launch.kernel, _product(planner, launch, launch.reads[-1]))
     else:
         _panels(planner, launch.kernel if launch.then < 0 else launch.then, product)
 
@@ -120,4 +122,16 @@ def _order(strides: dict[str, int], rows: str, columns: str, product: _Product, 
     return _TRANSPOSED, max(strides[columns] // size, product.extents[rows], 1)
 
 
+def _small(planner: Planner, launch: Launch) -> None:
+    """A copy of a right operand by lines, for our own kernel."""
+    copy = launch.writes[0]
+    (_, _), (batch, _) = planner.equations[launch.equation].params["dimension_numbers"]
+    if extent_product(planner.shapes[launch.like][len(batch) :]) * planner.sizes[copy] < _OWN_BELOW:
+        planner.define(copy)
+        rules["map"](planner, launch)
+    else:
+        planner.places[copy] = Place(0, 0, dense_strides(planner.shapes[copy], planner.sizes[copy]))
+
+
 rules["contract"] = _contract
+rules["small"] = _small

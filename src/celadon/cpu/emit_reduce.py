@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from celadon.cpu import elements, elementwise
-from celadon.cpu.bodies import Emission, lanes_of
-from celadon.cpu.elements import Element
+from celadon.cpu.bodies import Emission
+from celadon.cpu.elements import Element, lanes_for
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.loops import Loop, Table, kernel_function, smaller
 from celadon.cpu.recipe import Reduce
@@ -22,6 +22,7 @@ from celadon.cpu.stores import Store, at
 from celadon.types import from_short
 from celadon.vocabulary.reduce import highest, lowest
 
+WAYS = 4
 _LIGHT, _MIDDLING = 2, 6
 
 
@@ -57,7 +58,7 @@ class _Nest:
 
     def __init__(self, f: Function, kernel: Reduce):
         self.f, self.kernel = f, kernel
-        self.lanes = lanes_of(kernel.body, [kernel.dtype])
+        self.lanes = lanes_for([accumulated(kernel.dtype)])  # of the sum alone: the order must not depend on the body
         self.store = Store(f, kernel.dtype, self.lanes)
         table = Table(f)
         self.extents = [table.word() for _ in kernel.reduced]
@@ -72,8 +73,6 @@ class _Nest:
         ]
         self.reduced = [k for k, letter in enumerate(kernel.reduced) if letter == "r"]
         self.dtype = accumulated(kernel.dtype)
-        nodes = len(kernel.body.nodes)
-        self.ways = 1 if nodes > _MIDDLING else 2 if nodes > _LIGHT or self.columns else 4
 
     def combined(self, x: Element, y: Element) -> Element:
         return elementwise.emit(self.kernel.op, [x, y], [self.dtype] * 2, self.dtype, {})
@@ -162,19 +161,23 @@ class _Rows(_Nest):
 
             return self._along(inner_first, inner_stop, sums, value)
 
-        sums = self.loops(ranges[:-1], pointers, [self.start(self.lanes)] * self.ways, inside)
+        sums = self.loops(ranges[:-1], pointers, [self.start(self.lanes)] * WAYS, inside)
         total = self.finished(_across(f, _tree(sums, self.combined), self.lanes, self.combined))
         elements.store(f, total, at(f, self.target, index, self.kernel.dtype), self.kernel.dtype)
 
     def _along(
         self, first: Value, stop: Value, sums: list[Element], value: Callable[[Value], Element]
     ) -> list[Element]:
-        f, lanes, ways = self.f, self.lanes, len(sums)
-        whole = first + ((stop - first) & -(lanes * ways))
-        with Loop(f, first, whole, lanes * ways, elements.parts(sums)) as loop:
+        """Vector v goes to sum v modulo the number of sums; a heavy body is emitted once and the sums take turns."""
+        f, lanes = self.f, self.lanes
+        whole = first + ((stop - first) & -(lanes * WAYS))
+        at_once = WAYS if len(self.kernel.body.nodes) <= _LIGHT else 1
+        with Loop(f, first, whole, lanes * at_once, elements.parts(sums)) as loop:
             inner = elements.rejoined(loop.values, sums)
-            places = [loop.index + u * lanes if u else loop.index for u in range(ways)]
-            loop.next = elements.parts([self.combined(s, value(at)) for s, at in zip(inner, places, strict=True)])
+            for u in range(at_once):
+                place = loop.index + u * lanes if u else loop.index
+                inner = [*inner[1:], self.combined(inner[0], value(place))]
+            loop.next = elements.parts(inner)
         sums = elements.rejoined(loop.results, sums)
         with Loop(f, whole, stop, lanes, elements.parts(sums[:1])) as loop:
             left = (stop - loop.index).convert("trunc", "i32")
@@ -189,6 +192,11 @@ class _Columns(_Nest):
 
     columns = True
 
+    @property
+    def beside(self) -> int:
+        """How many vectors of columns are summed at a time."""
+        return 2 if len(self.kernel.body.nodes) <= _MIDDLING else 1
+
     def one(self, index: Value, digits: Sequence[Value], pointers: list[Value], first: Value, stop: Value) -> None:
         f = self.f
         low = digits[-1] * self.width
@@ -197,7 +205,7 @@ class _Columns(_Nest):
         once = (stop - first).compare("sgt", 0).select(stop, first + 1)
         with Loop(f, first, once, self.together) as rows:
             some = (rows.index, smaller(rows.index + self.together, stop))
-            with Loop(f, low, high, self.lanes * self.ways) as loop:
+            with Loop(f, low, high, self.lanes * self.beside) as loop:
                 self._add(sweep, some, loop.index, rows.index.equals(first))
 
     def _row(self, digits: Sequence[Value]) -> Value:
@@ -211,7 +219,7 @@ class _Columns(_Nest):
     def _add(self, sweep: _Sweep, rows: tuple[Value, Value], column: Value, is_first: Value) -> None:
         """Add some rows to the vectors of results from `column` on."""
         f, dtype, lanes = self.f, self.kernel.dtype, self.lanes
-        columns = [column + u * lanes if u else column for u in range(self.ways)]
+        columns = [column + u * lanes if u else column for u in range(self.beside)]
         targets = [at(f, sweep.row, c, dtype) for c in columns]
         before = [self._converted(elements.load(f, t, dtype, lanes), dtype) for t in targets]
         sums = [elements.select(is_first, self.start(lanes), x) for x in before]

@@ -54,6 +54,11 @@ class _Draft:
     nodes: list[tuple[str, str, list[Any], tuple[tuple[str, Any], ...]]] = field(default_factory=list[Any])
     places: dict[Var, int] = field(default_factory=dict[Var, int])
 
+    def dtype(self, place: Place) -> str:
+        if isinstance(place, Constant):
+            return place.dtype
+        return self.leaves[place][1] if place >= 0 else self.nodes[-1 - place][1]
+
 
 Drawn = tuple[_Draft, Place]  # a body under construction and which of its values is meant
 
@@ -124,9 +129,9 @@ class Fusion:
             self.copy(number, copy)
         return self._copies[number]
 
-    def copy(self, source: int, target: int) -> None:
+    def copy(self, source: int, target: int, **facts: Any) -> None:
         """Store a variable's elements as another variable of its shape."""
-        self._map(self._draft_of(source), source, [0], [target])
+        self._map(self._draft_of(source), source, [0], [target], **facts)
 
     def copy_into(self, source: int, target: int, layout: Layout, **facts: Any) -> None:
         """Store a variable's elements in a part of another: as `layout`, at the place that a rule of plan finds."""
@@ -199,7 +204,9 @@ class Fusion:
         places = [draft.places[var] for var in work.roots]
         self._map(draft, self.numbers[work.roots[0]], places, [self.define(var) for var in work.roots])
 
-    def _map(self, draft: _Draft, like: int, places: Sequence[Place], writes: Sequence[int]) -> None:
+    def _map(
+        self, draft: _Draft, like: int, places: Sequence[Place], writes: Sequence[int], **facts: Any
+    ) -> None:
         shape = self.types[like].shape
         targets = [self.layouts[number] for number in writes]
         arrays = [layout for _, _, layout in draft.leaves if layout]
@@ -210,10 +217,11 @@ class Fusion:
         letters = tuple(access(layout, loops) for layout in targets)
         whole = len(loops) == 1 and set(letters) == {"1"} and all(leaf.access in ("", "1") for leaf in body.leaves)
         kernel = Map(len(loops), body, letters, whole, blocks is not None)
-        self.launch(kernel, rule="map", like=like, loops=loops, reads=reads, writes=tuple(writes))
+        facts = {"rule": "map"} | facts
+        self.launch(kernel, like=like, loops=loops, reads=reads, writes=tuple(writes), **facts)
 
     def _run_reduce(self, work: Work) -> None:
-        index = self.numbers_of_reduce(work)
+        index = work.unit.equations[0]
         equation = self.program.equations[index]
         draft = self._drafted([i for i in work.equations if i != index])
         operand = equation.inputs[0]
@@ -222,42 +230,43 @@ class Fusion:
         like = self.number(operand) if isinstance(operand, Var) else self.numbers[equation.outputs[0]]
         self.reduce(REDUCTIONS[equation.op.name], (draft, place), like, axes, equation.outputs[0])
 
-    def numbers_of_reduce(self, work: Work) -> int:
-        return work.unit.equations[0]
-
     def map(self, drawn: Drawn, like: int, out: Var) -> None:
         """A kernel that stores what is drawn."""
         draft, place = drawn
         self._map(draft, like, [place], [self.define(out)])
 
     def reduce(self, op: str, drawn: Drawn, like: int, axes: Shape, out: Var) -> None:
-        """A kernel that reduces what is drawn, of the shape of `like`, over axes."""
-        draft, place = drawn
+        """A kernel that reduces what is drawn, of the shape of `like`, over axes.
+
+        The order of a sum must not depend on where its operand is: reduced axes side by side are always walked as one,
+        and what can't be walked so is stored first.
+        """
         shape = self.types[like].shape
         kept = iter(dense(out.type.shape))
         target = tuple(None if i in axes else next(kept) for i in range(len(shape)))
         marks = ["r" if i in axes else "k" for i in range(len(shape))]
-        loops = merged(shape, [layout for _, _, layout in draft.leaves if layout] + [target], marks)
-        body, reads = _finished(draft, loops, [place])
+        loops = self._loops(drawn, like, target, marks)
+        if "rr" in "".join(marks[loop[0]] for loop in loops):
+            drawn = self._stored_first(drawn, like)
+            loops = self._loops(drawn, like, target, marks)
         reduced = "".join(marks[loop[0]] for loop in loops)
-        dtype = short_name(out.type.dtype)
-        writes = (self.define(out),)
+        body, reads = _finished(drawn[0], loops, [drawn[1]])
+        facts = {"like": like, "loops": loops, "reads": reads, "writes": (self.define(out),), "reduced": axes}
         if "r" in reduced:
-            kernel: Kernel = Reduce(op, reduced, body, dtype)
-            then = self.kernel(combining(kernel))
-            self.launch(
-                kernel, rule="reduce", like=like, loops=loops, reads=reads, writes=writes, reduced=axes, then=then
-            )
+            kernel = Reduce(op, reduced, body, short_name(out.type.dtype))
+            self.launch(kernel, rule="reduce", **facts, then=self.kernel(combining(kernel)))
         else:
-            self.launch(
-                Map(len(loops), body, (access(target, loops),)),
-                rule="map",
-                like=like,
-                loops=loops,
-                reads=reads,
-                writes=writes,
-                reduced=axes,
-            )
+            self.launch(Map(len(loops), body, (access(target, loops),)), rule="map", **facts)
+
+    def _loops(self, drawn: Drawn, like: int, target: Layout, marks: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        layouts = [layout for _, _, layout in drawn[0].leaves if layout]
+        return merged(self.types[like].shape, [*layouts, target], marks)
+
+    def _stored_first(self, drawn: Drawn, like: int) -> Drawn:
+        draft, place = drawn
+        stored = self.temporary(like, draft.dtype(place))
+        self._map(draft, like, [place], [stored])
+        return self._draft_of(stored), 0
 
     # --- bodies
 

@@ -158,6 +158,8 @@ class Arena:
         return offset
 
     def free(self, number: int) -> None:
+        if number not in self.used:
+            return
         offset, size = self.used.pop(number)
         room = self.room
         room.append((offset, size))
@@ -203,7 +205,7 @@ class Planner:
             self._alias(step)
             return
         for number in step.writes:
-            if self.places[number] is None:
+            if self.places[number] is None and step.rule != "small":
                 self.define(number)
         rules[step.rule](self, step)
 

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 
 from celadon.cpu import elements
-from celadon.cpu.plan import PAYS, WORD, Planner, extents_of, product, rules, unit_of
+from celadon.cpu.plan import WORD, Planner, extents_of, product, rules, unit_of
 from celadon.cpu.recipe import Body, Launch, Map, Reduce
 
 _CHEAP = 0.1
@@ -40,11 +40,16 @@ def fill_map(planner: Planner, launch: Launch) -> None:
         if leaf.source != "iota":
             words += planner.operand(next(reads), loops, leaf.access, at)
     for number, access in zip(launch.writes, kernel.writes, strict=True):
-        words += planner.operand(number, loops, access, at)
+        words += planner.operand(number, _kept(launch) if launch.reduced else loops, access, at)
     nanoseconds = product(extents) * cost(kernel.body)
     extent = extents[0] if loops else 1
     multiple = 64 if len(loops) == 1 else 1
     planner.step(launch.kernel, words, extent, unit_of(extent, nanoseconds, multiple), nanoseconds + STEP)
+
+
+def _kept(launch: Launch) -> list[list[int]]:
+    """The loops' axes counted among those that the results have."""
+    return [[i - sum(axis < i for axis in launch.reduced) for i in loop] for loop in launch.loops]
 
 
 def fill_reduce(planner: Planner, launch: Launch) -> None:
@@ -86,6 +91,7 @@ class _Split:
         return self.kept * self.pieces * self.row
 
 
+_LARGE = 1 << 16  # elements; what is split depends on extents alone, as it decides the order of a sum
 _ENOUGH = 16
 _TOGETHER = 8
 _IN_CACHE = 1 << 18
@@ -98,7 +104,7 @@ def _split(kernel: Reduce, extents: list[int]) -> _Split:
     nanoseconds = product(extents) * (cost(kernel.body) + _CHEAP)
     first = extents[kernel.reduced.index("r")]
     length, width = max(first, 1), max(inner, 1)
-    if nanoseconds >= PAYS and kept < _ENOUGH and kernel.dtype not in ("bf16", "f16"):
+    if product(extents) >= _LARGE and kept < _ENOUGH and kernel.dtype not in ("bf16", "f16"):
         if columns and inner >= _WIDE:
             width = _rounded(inner, 256)
         else:
