@@ -33,10 +33,9 @@ from celadon.numpy.dtypes import (
     int64, int8, iscomplexobj, isdtype, isrealobj, issubdtype, promote_types, result_type, uint16, uint32,
     uint64, uint8,
 )  # fmt: skip
-from celadon.numpy.einsum import einsum, einsum_path
 from celadon.numpy.elementwise import (
-    abs, absolute, angle, cbrt, conj, conjugate, divide, fabs, float_power, imag, nextafter, positive, pow,
-    power, real, reciprocal, sign, sqrt, square, true_divide,
+    abs, absolute, angle, cbrt, conj, conjugate, divide, fabs, imag, nextafter, positive, real, reciprocal,
+    sign, sqrt, square, true_divide,
 )  # fmt: skip
 from celadon.numpy.joining import (
     append, array_split, block, column_stack, concat, concatenate, dsplit, dstack, flip, fliplr, flipud,
@@ -50,6 +49,7 @@ from celadon.numpy.ordering import (
 )  # fmt: skip
 from celadon.numpy.padding import pad
 from celadon.numpy.positions import argwhere, flatnonzero, nonzero
+from celadon.numpy.powers import float_power, pow, power
 from celadon.numpy.ranges import (
     arange, diag_indices, diag_indices_from, geomspace, indices, linspace, logspace, meshgrid, mgrid, ogrid,
     tril_indices, tril_indices_from, triu_indices, triu_indices_from,
@@ -71,6 +71,7 @@ from celadon.numpy.shapes import (
 from celadon.numpy.statistics import (
     average, median, nanmedian, nanpercentile, nanquantile, percentile, quantile, std, var,
 )  # fmt: skip
+from celadon.numpy.subscripts import einsum, einsum_path
 from celadon.numpy.taking import (
     compress, delete, diag, diagflat, diagonal, extract, insert, ix_, ravel_multi_index, take, take_along_axis,
     tril, triu, unravel_index,

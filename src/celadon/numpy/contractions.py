@@ -268,16 +268,19 @@ def trace(
         raise errors.OutNotSupported(function="trace")
     x = operand(a, "trace")
     axes = axes_of((axis1, axis2), x.type.ndim)
-    return _trace(x, operand(offset), axes=axes, dtype=None if dtype is None else requested(dtype))
+    wanted = None if dtype is None else requested(dtype)
+    if isinstance(offset, int):
+        return _trace(x, axes=axes, dtype=wanted, number=offset)
+    return _trace(x, operand(offset), axes=axes, dtype=wanted, number=None)
 
 
 @named("trace")
-def _trace(x: Any, offset: Any, *, axes: Axes, dtype: Any) -> Any:
+def _trace(x: Any, *offset: Any, axes: Axes, dtype: Any, number: int | None) -> Any:
     x = moveaxis(x, axes, (-2, -1))
     shape = x.type.shape[-2:]
     index = np.dtype(np.int32)
     rows, columns = (ops.iota(shape=shape, dtype=index, dimension=i) for i in (0, 1))
-    mask = ops.compare(ops.add(rows, converted(offset, index)), columns, direction="EQ")
+    mask = ops.compare(ops.add(rows, converted(offset[0] if offset else literal(number, index), index)), columns, direction="EQ")
     zeros = ops.broadcast_in_dim(fixed(0, x.type.dtype), shape=x.type.shape, broadcast_dimensions=())
     if x.type.ndim > 2:
         mask = ops.broadcast_in_dim(mask, shape=x.type.shape, broadcast_dimensions=(x.type.ndim - 2, x.type.ndim - 1))
@@ -306,12 +309,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 def _cross(x: Any, y: Any) -> Any:
     xs = [x[..., i] for i in range(x.type.shape[-1])]
     ys = [y[..., i] for i in range(y.type.shape[-1])]
-    third = xs[0] * ys[1] - xs[1] * ys[0]
     if len(xs) == len(ys) == 2:
-        return third
-    zero = third - third if len(xs) == 2 or len(ys) == 2 else None
-    x2, y2 = xs[2] if len(xs) == 3 else zero, ys[2] if len(ys) == 3 else zero
-    return stack([xs[1] * y2 - x2 * ys[1], x2 * ys[0] - xs[0] * y2, third], -1)
+        return xs[0] * ys[1] - xs[1] * ys[0]
+    xs, ys = (one if len(one) == 3 else [*one, one[0] - one[0]] for one in (xs, ys))
+    return stack([xs[i] * ys[j] - xs[j] * ys[i] for i, j in ((1, 2), (2, 0), (0, 1))], -1)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

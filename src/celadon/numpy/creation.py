@@ -316,8 +316,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
 
 def lower_mask(shape: Shape, k: int) -> Any:
     """Booleans, true on and below the k-th diagonal of a matrix."""
-    rows, columns = (ops.iota(shape=shape, dtype=np.dtype(np.int32), dimension=axis) for axis in (0, 1))
-    return ops.compare(ops.add(rows, literal(k, np.dtype(np.int32))), columns, direction="GE")
+    index = np.dtype(np.int32)
+    rows = ops.add(ops.iota(shape=shape, dtype=index, dimension=0), literal(k, index))
+    return ops.compare(rows, ops.iota(shape=shape, dtype=index, dimension=1), direction="GE")
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:

@@ -87,8 +87,8 @@ def _not_zero(y: Any) -> Any:
     """An integer divisor with 1 in place of 0."""
     if kind(y.type.dtype) == "f":
         return y
-    one = ops.broadcast_in_dim(fixed_like(1, y), shape=y.type.shape, broadcast_dimensions=())
-    return chosen(ops.compare(y, _zero(y), direction="EQ"), one, y)
+    nothing = ops.compare(y, _zero(y), direction="EQ")
+    return chosen(nothing, _ones(y) if y.type.shape else fixed_like(1, y), y)
 
 
 def mod(x1: Any, x2: Any, /) -> Any:
@@ -252,7 +252,7 @@ def _frexp(x: Any) -> Any:
     normal = chosen(denormal, ops.multiply(x, fixed_like(2.0**info.nmant, x)), x)
     shifted = chosen(denormal, fixed(-info.nmant, integer), fixed(0, integer))
     bits = ops.bitcast_convert(normal, new_dtype=integer)
-    exponent = ops.add(ops.add(_exponent_bits(bits, info), fixed(1, integer)), shifted)
+    exponent = ops.add(shifted, ops.add(_exponent_bits(bits, info), fixed(1, integer)))
     fraction = ops.bitcast_convert(_with_exponent_of_half(bits, info), new_dtype=x.type.dtype)
     unchanged = ops.or_(ops.or_(isinf(x), isnan(x)), ops.compare(x, _zero(x), direction="EQ"))
     nothing = ops.broadcast_in_dim(fixed(0, integer), shape=x.type.shape, broadcast_dimensions=())

@@ -11,7 +11,7 @@ import numpy as np
 from celadon import errors
 from celadon.array import as_array
 from celadon.tracing import Value, type_of
-from celadon.types import ArrayType, DType, canonical, short_names, x64
+from celadon.types import ArrayType, DType, canonical, short_names, enable_x64
 from celadon.types import bfloat16 as _bfloat16
 from celadon.types import kind as kind_of
 from celadon.types import result_type as _result_type

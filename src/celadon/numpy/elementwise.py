@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
 from celadon import vocabulary as ops
-from celadon.numpy.promotion import accept, array, constant, converted, fixed_like, inexact, numeric, operand, same
+from celadon.numpy.promotion import accept, array, constant, inexact, numeric, operand, same
 from celadon.numpy.ufuncs import binary, defined_in, is_bool, unary
 from celadon.types import kind
 from celadon.vocabulary.call import named
@@ -174,64 +173,6 @@ def cbrt(x: Any, /) -> Any:
     return ops.cbrt(x)
 
 
-def power(x1: Any, x2: Any, /) -> Any:
-    """x1 to the power of x2; a Python integer as x2 is raised to by multiplying.
-
-    Raises TypeError for an integer array and a negative Python integer.
-
-    >>> power(np.array([2, 3]), 2)
-    Array([4, 9], dtype=int32)
-    """
-    if type(x2) is int:
-        return integer_power(x1, x2)
-    given = operand(x2, "power")
-    x, y = numeric("power", x1, given)
-    if kind(x.type.dtype) not in "fc":
-        return _power_by_squaring(x, y)
-    whole = kind(given.type.dtype) in "iu" and not given.type.weak_type
-    return ops.power(x, converted(y, y.type.dtype) if whole else y)
-
-
-def integer_power(x: Any, n: int) -> Any:
-    """x to the power of a Python integer, which belongs to the structure of a program."""
-    (x,) = numeric("power", x)
-    if n < 0 and kind(x.type.dtype) in "iu":
-        raise errors.NegativeIntegerPower(type=x.type, power=n)
-    return ops.integer_pow(x, y=n)
-
-
-def pow(x1: Any, x2: Any, /) -> Any:
-    """The same as power.
-
-    >>> pow(np.array([2, 3]), 2)
-    Array([4, 9], dtype=int32)
-    """
-    return power(x1, x2)
-
-
-_EXPONENT_BITS = 6
-
-
-def _power_by_squaring(x: Any, y: Any) -> Any:
-    """Integers: the lowest six bits of the exponent decide, which is all that 64 bits can hold of a power of 2."""
-    zero, one = fixed_like(0, x), fixed_like(1, x)
-    shape = np.broadcast_shapes(x.type.shape, y.type.shape)
-    nothing = ops.and_(ops.compare(x, zero, direction="EQ"), ops.compare(y, zero, direction="NE"))
-    result = ops.select(nothing, *[ops.broadcast_in_dim(n, shape=shape, broadcast_dimensions=()) for n in (zero, one)])
-    for bit in range(_EXPONENT_BITS):
-        odd = ops.compare(ops.and_(y, one), zero, direction="NE")
-        result = ops.select(odd, ops.multiply(result, x), result)
-        if bit < _EXPONENT_BITS - 1:
-            x, y = ops.multiply(x, x), ops.shift_right_logical(y, one)
-    return result
-
-
-float_power = binary("float_power", lambda x, y: ops.power(x, y), "inexact", """x1 to the power of x2, as floats.
-
-    >>> float_power(np.array([1, 1]), 2)
-    Array([1., 1.], dtype=float32)
-    """)  # fmt: skip
-
 nextafter = binary("nextafter", lambda x, y: ops.next_after(x, y), "inexact", """The next float after x1 towards x2.
 
     >>> nextafter(np.float32(0), np.float32(1)) > 0
@@ -296,4 +237,4 @@ def _angle(z: Any, *, deg: bool) -> Any:
     return ops.multiply(found, constant(180 / math.pi, found)) if deg else found
 
 
-defined_in(__name__, maximum, minimum, divide, square, reciprocal, sqrt, float_power, nextafter)
+defined_in(__name__, maximum, minimum, divide, square, reciprocal, sqrt, nextafter)

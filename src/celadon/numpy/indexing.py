@@ -132,7 +132,9 @@ def _entry(part: Any, shape: Shape) -> Any:
 def _as_index(part: Any) -> Any:
     if hasattr(part, "__jax_array__") or hasattr(part, "__array__"):
         return as_array(part)
-    if isinstance(part, list | tuple | str | float | complex | dict | set) or not hasattr(part, "__index__"):
+    if isinstance(part, tuple):
+        return np.asarray(part)
+    if isinstance(part, list | str | float | complex | dict | set) or not hasattr(part, "__index__"):
         raise errors.IndexNotSupported(index=f"{part!r} of type {type(part).__name__}")
     return np.asarray(operator.index(part))
 

@@ -13,7 +13,7 @@ from celadon import errors, evaluate, tracing
 from celadon import vocabulary as ops
 from celadon.array import Array, from_host
 from celadon.numpy import comparison, contractions, creation, cumulative, division, elementwise, indexing, joining
-from celadon.numpy import ordering, positions, reductions, rounding, selection, shapes, statistics, taking
+from celadon.numpy import ordering, positions, powers, reductions, rounding, selection, shapes, statistics, taking
 from celadon.numpy.dtypes import requested, strong
 from celadon.program import Literal
 from celadon.tracing import Value
@@ -53,7 +53,7 @@ def _refused(other: Any) -> Any:
 
 _BINARY: dict[str, Binary] = {
     "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply, "truediv": elementwise.divide,
-    "floordiv": division.floor_divide, "mod": division.remainder, "divmod": division.divmod, "pow": elementwise.power,
+    "floordiv": division.floor_divide, "mod": division.remainder, "divmod": division.divmod, "pow": powers.power,
     "matmul": contractions.matmul, "and": comparison.bitwise_and, "or": comparison.bitwise_or, "xor": comparison.bitwise_xor,
     "lshift": comparison.left_shift, "rshift": comparison.right_shift,
 }  # fmt: skip

@@ -13,7 +13,7 @@ from celadon import errors
 from celadon.array import Array, as_array
 from celadon.program import Literal, fixed, literal
 from celadon.tracing import Tracer, recording
-from celadon.types import ArrayType, DType, Shape, bool_, canonical, kind, result_type, scalar_type, short_names, x64
+from celadon.types import ArrayType, DType, Shape, bool_, canonical, kind, result_type, scalar_type, short_names, enable_x64
 from celadon.vocabulary.elementwise import convert
 from celadon.vocabulary.reduce import broadcast_in_dim
 
@@ -103,7 +103,7 @@ def numeric(function: str, *xs: Any) -> list[Any]:
 
 
 def _promoted(function: str, xs: list[Any], least: str) -> list[Any]:
-    plan = _plan(tuple([x.type for x in xs]), least, x64.value)
+    plan = _plan(tuple([x.type for x in xs]), least, enable_x64.value)
     if plan is None:
         raise errors.ShapesDiffer(op=function, shapes=", ".join(str(x.type.shape) for x in xs))
     if plan.idle:

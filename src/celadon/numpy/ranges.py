@@ -12,7 +12,8 @@ from celadon import vocabulary as ops
 from celadon.array import as_array
 from celadon.numpy.creation import filled, stacked
 from celadon.numpy.dtypes import requested
-from celadon.numpy.elementwise import power, sign
+from celadon.numpy.elementwise import sign
+from celadon.numpy.powers import power
 from celadon.numpy.promotion import accept, array, axis_of, broadcasted, common_shape, converted, operand, same, shape_from
 from celadon.numpy.transcendentals import log10
 from celadon.program import Literal, fixed, literal
@@ -105,11 +106,9 @@ def _between(start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> Any:
     if along != (count,):
         counted = ops.reshape(counted, shape=along)
     part = ops.divide(counted, literal(num - 1 if endpoint else num, dtype))
-    low, high = ops.reshape(start, shape=beside), ops.reshape(stop, shape=beside)
-    one = fixed(1, dtype)
-    result = ops.add(
-        ops.multiply(*same("linspace", low, ops.subtract(one, part))), ops.multiply(*same("linspace", high, part))
-    )
+    low = ops.reshape(start, shape=beside)
+    from_low = ops.multiply(*same("linspace", low, ops.subtract(fixed(1, dtype), part)))
+    result = ops.add(from_low, ops.multiply(*same("linspace", ops.reshape(stop, shape=beside), part)))
     if not endpoint:
         return result
     kept = tuple(i for i in range(len(beside)) if i != axis)
@@ -175,7 +174,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     vectors = [array(x, "meshgrid") for x in xi]
     order = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else list(range(len(vectors)))
     shape = tuple(vectors[k].type.size for k in order)
-    return [_grid(_vector(x), shape, order.index(k), sparse) for k, x in enumerate(vectors)]
+    grids = [_grid(_vector(vectors[k]), shape, axis, sparse) for axis, k in enumerate(order)]
+    return [grids[order.index(k)] for k in range(len(vectors))]
 
 
 def _vector(x: Any) -> Any:

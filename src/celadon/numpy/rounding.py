@@ -148,7 +148,8 @@ def _hypot(x: Any, y: Any) -> Any:
     infinite = ops.or_(ops.compare(x, infinity, direction="EQ"), ops.compare(y, infinity, direction="EQ"))
     large, small = ops.maximum(x, y), ops.minimum(x, y)
     nothing = ops.compare(large, zero, direction="EQ")
-    ratio = ops.divide(small, chosen(nothing, one, large))
+    ones = ops.broadcast_in_dim(one, shape=large.type.shape, broadcast_dimensions=())
+    ratio = ops.divide(small, chosen(ops.compare(large, zero, direction="EQ"), ones, large))
     length = ops.multiply(large, ops.sqrt(ops.add(one, ops.square(ratio))))
     return chosen(infinite, infinity, chosen(nothing, large, length))
 
@@ -166,12 +167,11 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
 
 
 def _logaddexp(x: Any, y: Any, power: Any = None, factor: Any = None) -> Any:
-    distance = ops.subtract(x, y)
-    undefined = ops.compare(distance, distance, direction="NE")
+    largest, distance = ops.maximum(x, y), ops.subtract(x, y)
+    undefined, plain = ops.compare(distance, distance, direction="NE"), ops.add(x, y)
     rest = ops.log_plus_one((power or ops.exponential)(ops.negate(ops.abs_(distance))))
     rest = rest if factor is None else ops.multiply(factor, rest)
-    total = ops.add(ops.maximum(x, y), rest)
-    return ops.select(undefined, ops.add(x, y), total)
+    return ops.select(undefined, plain, ops.add(largest, rest))
 
 
 def _complex_logaddexp(x: Any, y: Any) -> Any:

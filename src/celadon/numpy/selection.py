@@ -173,7 +173,12 @@ def fmax(x1: Any, x2: Any) -> Any:
     >>> fmax(np.array([1.0, np.nan], "float32"), 0.5)
     Array([1. , 0.5], dtype=float32)
     """
-    return _past_nan(*same("fmax", x1, x2), direction="GT")
+    return _fmax(*same("fmax", x1, x2))
+
+
+@named("fmax")
+def _fmax(x: Any, y: Any) -> Any:
+    return _past_nan(x, y, direction="GT")
 
 
 def fmin(x1: Any, x2: Any) -> Any:
@@ -182,7 +187,12 @@ def fmin(x1: Any, x2: Any) -> Any:
     >>> fmin(np.array([1.0, np.nan], "float32"), 0.5)
     Array([0.5, 0.5], dtype=float32)
     """
-    return _past_nan(*same("fmin", x1, x2), direction="LT")
+    return _fmin(*same("fmin", x1, x2))
+
+
+@named("fmin")
+def _fmin(x: Any, y: Any) -> Any:
+    return _past_nan(x, y, direction="LT")
 
 
 def _past_nan(x: Any, y: Any, direction: str) -> Any:

@@ -18,8 +18,8 @@ from celadon.numpy.reductions import counted, is_small_float, mean
 from celadon.numpy.reductions import sum as sum_of
 from celadon.numpy.selection import chosen
 from celadon.numpy.shapes import expanded, moveaxis, reshape
-from celadon.program import fixed, literal
-from celadon.types import DType, canonical, kind
+from celadon.program import Literal, fixed, literal
+from celadon.types import ArrayType, DType, canonical, kind
 from celadon.vocabulary.call import named
 from celadon.vocabulary.kinds import real_dtype
 
@@ -85,11 +85,13 @@ def _var(
     total = sum_of(squared, axis, real, keepdims=keepdims, where=where)
     found = converted(ops.divide(*same("var", total, divisor)), wanted)
     some = ops.compare(divisor, fixed(0, real), direction="GT")
-    return chosen(some, found, fixed_nan(wanted))
+    return chosen(some, found, weak_nan())
 
 
-def fixed_nan(dtype: DType) -> Any:
-    return fixed(np.nan, dtype)
+def weak_nan() -> Any:
+    """NaN as a Python float is."""
+    found = fixed(np.nan, canonical(np.float64))
+    return Literal(found.value, ArrayType((), found.type.dtype, True), True)
 
 
 def _var_dtypes(dtype: DType, wanted: DType | None) -> tuple[DType, DType]:
@@ -185,7 +187,7 @@ def _quantile_of(name: str, a: Any, q: Any, options: tuple[Any, str, bool], weig
 def _quantile(x: Any, q: Any, *, axis: Axes, method: str, keepdims: bool) -> Any:
     rows, q = _rows(x, q, axis)
     undefined = any_of(isnan(rows), -1, keepdims=True)
-    ordered = _sorted(chosen(undefined, fixed_nan(rows.type.dtype), rows))
+    ordered = _sorted(chosen(undefined, weak_nan(), rows))
     last = literal(rows.type.shape[-1] - 1, q.type.dtype)
     low, high, weight = _between(q, last)
     found = [moveaxis(ordered[..., place], (*range(-q.type.ndim, 0),), (*range(q.type.ndim),)) for place in (low, high)]
@@ -196,7 +198,7 @@ def _quantile(x: Any, q: Any, *, axis: Axes, method: str, keepdims: bool) -> Any
 @named("nanquantile")
 def _nanquantile(x: Any, q: Any, *, axis: Axes, method: str, keepdims: bool) -> Any:
     rows, q = _rows(x, q, axis)
-    ordered = _sorted(chosen(isnan(rows), fixed_nan(rows.type.dtype), rows))
+    ordered = _sorted(chosen(isnan(rows), weak_nan(), rows))
     counts = sum_of(converted(ops.not_(isnan(ordered)), q.type.dtype), -1)
     q_shape = q.type.shape + (1,) * counts.type.ndim
     last = ops.maximum(ops.subtract(counts, fixed(1, q.type.dtype)), fixed(0, q.type.dtype))

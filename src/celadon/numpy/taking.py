@@ -69,7 +69,7 @@ def _take(x: Any, index: Any, *, axis: int | None, mode: str, fill_value: Any) -
     )  # fmt: skip
 
 
-def _placed(index: Any, extent: int, mode: str) -> Any:
+def _placed(index: Any, extent: int, mode: str, choose: Any = chosen) -> Any:
     if mode == "wrap":
         return remainder(index, literal(extent, index.type.dtype))
     if kind(index.type.dtype) == "u":
@@ -78,7 +78,7 @@ def _placed(index: Any, extent: int, mode: str) -> Any:
         return index
     index = converted(index, index.type.dtype)
     negative = ops.compare(index, fixed(0, index.type.dtype), direction="LT")
-    return chosen(negative, ops.add(index, literal(extent, index.type.dtype)), index)
+    return choose(negative, ops.add(index, literal(extent, index.type.dtype)), index)
 
 
 def _from_nothing(x: Any, axis: int, batch: Shape) -> Any:
@@ -122,7 +122,7 @@ def _take_along_axis(x: Any, index: Any, *, axis: int, mode: str, fill_value: An
         raise errors.ShapesDiffer(op="take_along_axis", shapes=f"{x.type.shape} and {index.type.shape}")
     shape = tuple(n if k == axis else max(m, n) if 0 not in (m, n) else 0 for k, (m, n) in enumerate(pairs))
     x = broadcasted(x, tuple(m if k == axis else shape[k] for k, (m, _) in enumerate(pairs)))
-    index = _placed(broadcasted(index, shape), x.type.shape[axis], mode)
+    index = _placed(broadcasted(index, shape), x.type.shape[axis], mode, ops.select)
     if 0 in shape:
         return filled(shape, fixed(0, x.type.dtype))
     vectors = ops.reshape(index, shape=(*shape, 1))

@@ -75,7 +75,7 @@ def log10(x: Any, /) -> Any:
 
 
 def _per_decade(x: Any) -> Any:
-    return literal(1 / np.log(np.array(10, x.type.dtype)), x.type.dtype)
+    return literal(1 / math.log(10), x.type.dtype)
 
 
 sin = unary("sin", lambda x: ops.sine(x), "inexact", """The sine; x in radians.
