@@ -301,3 +301,20 @@ def test_products_do_not_depend_on_how_operands_lie(sizes: tuple[int, int, int])
     wanted = bits(on_cpu(_dot((1,), (0,)), x, y))
     assert bits(on_cpu(_dot((1,), (1,)), x, y.T.copy())) == wanted
     assert bits(on_cpu(_dot((0,), (1,)), x.T.copy(), y.T.copy())) == wanted
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (0,), (33,), (1000,), (3, 17), (40, 3), (2, 300, 3)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool", "bfloat16", "complex64"])
+def test_sorts(shape: tuple[int, ...], dtype: str) -> None:
+    x = (floats(*shape) * 4).astype(dtype)
+    places = np.arange(x.size, dtype=np.int32).reshape(shape)
+    for axis in range(len(shape)):
+        agrees(lambda x, a=axis: op["sort"](x, dimension=a, is_stable=True, num_keys=1)[0], x)
+        agrees(lambda x, i, a=axis: op["sort"](i, x, dimension=a, num_keys=2), places % 5, x)
+
+
+def test_sorts_put_nan_last_and_keep_equal_zeros_in_order() -> None:
+    x = np.array([np.nan, 1.0, 0.0, -0.0, -np.inf, -np.nan, np.inf, 0.0] * 9, np.float32)
+    places = np.arange(72, dtype=np.int32)
+    agrees(lambda x, i: op["sort"](x, i, dimension=0, num_keys=1), x, places)
+    agrees(lambda x, i: op["sort"](x, i, dimension=0, num_keys=1), x[:9], places[:9])

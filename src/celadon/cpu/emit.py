@@ -9,12 +9,12 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from celadon import errors, events
-from celadon.cpu import emit_contract, emit_map, emit_moves, emit_reduce, ir, link, llvm, store
+from celadon.cpu import emit_contract, emit_map, emit_moves, emit_reduce, emit_sort, ir, link, llvm, store
 from celadon.cpu.ir import Function
 from celadon.cpu.loops import kernel_function
 from celadon.cpu.recipe import Kernel, Map, Moved, Reduce, digest
 
-_kinds = emit_moves.KINDS | emit_contract.KINDS
+_kinds = emit_moves.KINDS | emit_contract.KINDS | {"sort": emit_sort.Sort}
 
 
 def _moved(kernel: Moved, name: str) -> Function:

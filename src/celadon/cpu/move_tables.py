@@ -13,6 +13,7 @@ from celadon.cpu.tables import STEP, cost
 
 _GATHERED = 3.0
 _ACCUMULATED = 1.0
+_SORTED = 20.0
 
 
 def _fill_part(planner: Planner, launch: Launch, extents: Sequence[int], source: int, target: Place) -> None:
@@ -154,6 +155,25 @@ def _cumulative(planner: Planner, launch: Launch) -> None:
     planner.step(launch.kernel, words + steps, extent, unit, nanoseconds + STEP)
 
 
+def _sort(planner: Planner, launch: Launch) -> None:
+    axis, shape = planner.equations[launch.equation].params["dimension"], planner.shapes[launch.like]
+    extents, length = extents_of(shape, launch.loops), shape[axis]
+    lines = product(extents)
+    nanoseconds = lines * length * _SORTED
+    if not lines * length:
+        return
+    block = unit_of(lines, nanoseconds)
+    pieces = -(-lines // block)
+    room = 4 * length * WORD
+    scratch = planner.scratch(pieces * room)
+    at = planner.here
+    words = [*extents, block, lines, length, planner.outline.arena_cell * WORD - at, scratch, room]
+    for number in (*launch.reads, *launch.writes):
+        words += planner.operand(number, launch.loops, "s" * len(launch.loops), at)
+        words.append(planner.place(number).strides[axis])
+    planner.step(launch.kernel, words, pieces, 1, nanoseconds + STEP)
+
+
 rules.update(
-    beside=_beside, padded=_padded, address=_address, addressed=_addressed, gather=_gather, cumulative=_cumulative
+    sort=_sort, beside=_beside, padded=_padded, address=_address, addressed=_addressed, gather=_gather, cumulative=_cumulative
 )

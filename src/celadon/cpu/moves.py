@@ -152,6 +152,25 @@ def _cumulative(fusion: Fusion, index: int) -> None:
     )  # fmt: skip
 
 
+def _sort(fusion: Fusion, index: int) -> None:
+    equation = fusion.program.equations[index]
+    along, shape = equation.params["dimension"], equation.inputs[0].type.shape
+    sources = [fusion.number(x) for x in equation.inputs]
+    if shape[along] == 1:
+        for source, out in zip(sources, equation.outputs, strict=True):
+            fusion.copy(source, fusion.define(out))
+        return
+    marks = ["s" if i == along else "k" for i in range(len(shape))]
+    layouts = [fusion.layouts[source] for source in sources]
+    loops = tuple(loop for loop in merged(shape, [*layouts, dense(shape)], marks) if loop != (along,))
+    dtypes = tuple(short_name(x.type.dtype) for x in equation.inputs)
+    kernel = Moved("sort", dtypes, (len(loops), equation.params.get("num_keys", 1)))
+    fusion.launch(
+        kernel, rule="sort", like=sources[0], loops=loops, reads=tuple(sources), equation=index,
+        writes=tuple(fusion.define(out) for out in equation.outputs),
+    )  # fmt: skip
+
+
 rules.update(
     dict.fromkeys(CUMULATIVE, _cumulative),
     bitcast_convert=_reshape,  # between widths: the same memory with an axis more or less
@@ -161,4 +180,5 @@ rules.update(
     dynamic_slice=_dynamic_slice,
     dynamic_update_slice=_dynamic_update_slice,
     gather=_gather,
+    sort=_sort,
 )
