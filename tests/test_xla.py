@@ -107,7 +107,7 @@ def has_rule(sample: Sample) -> bool:
 
 @pytest.mark.parametrize("name", sorted(registry))
 def test_mlir_reads_every_op(name: str) -> None:
-    with celadon.types.x64(True):
+    with celadon.enable_x64(True):
         text = print_module(Module(program_of(printable(name))), full=True)
     assert text.count("\n") > 4
     read = xla.parse(text).replace(", , sizes", ", sizes")  # MLIR can't read what it prints for a slice of a scalar
@@ -117,7 +117,7 @@ def test_mlir_reads_every_op(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(registry))
 def test_xla_computes_what_numpy_does(name: str) -> None:
     """Exact ops by their NumPy rule; the others as JAX has them, whose XLA runs our text with the same result."""
-    with celadon.types.x64(True):
+    with celadon.enable_x64(True):
         wanted = [sample for sample in printable(name) if runs(sample)]
         by_rule = [sample for sample in wanted if has_rule(sample)]
         others = [sample for sample in wanted if not has_rule(sample)]

@@ -20,7 +20,7 @@ from celadon.stages import Entry, Lowered, Options, Traced, result_names
 from celadon.tables import Table, every_table, shared_table
 from celadon.tracing import Record, Tracer, Value
 from celadon.tree_paths import keystr
-from celadon.types import ArrayType, canonical, scalar_type, short_names
+from celadon.types import ArrayType, ShapeDtypeStruct, canonical, scalar_type, short_names
 from celadon.vocabulary.call import call
 
 no_tracing = Setting("jax_no_tracing", False)
@@ -382,6 +382,24 @@ def clear_caches() -> None:
         table.clear()
     cache.store.clear()
     program.memory.clear()
+
+
+def block_until_ready(x: Any) -> Any:
+    """Returns `x` when all arrays in the tree are computed; programs have run when they return, so at once.
+
+    >>> block_until_ready((1.0, 2.0))
+    (1.0, 2.0)
+    """
+    return tree.map(lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else leaf, x)
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of fun(*args, **kwargs) without computing it; arguments need only shape and dtype.
+
+    >>> eval_shape(lambda x: x, ShapeDtypeStruct((2,), "float32"))
+    ShapeDtypeStruct(shape=(2,), dtype=float32)
+    """
+    return jit(fun).eval_shape(*args, **kwargs)
 
 
 def run(body: Program, values: Sequence[Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -96,7 +97,16 @@ class Module(NamedTuple):
         return self.program.name
 
 
-run: Callable[[Program, Sequence[Any]], list[Any]]  # filled by calling.py: executes a Program on concrete arrays
+if TYPE_CHECKING:
+    run: Callable[[Program, Sequence[Any]], list[Any]]
+
+
+def __getattr__(name: str) -> Any:
+    """`run` executes a Program on concrete arrays: calling.py, the upper end of this hook, fills it in when needed."""
+    if name != "run":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module("celadon.calling").run
+
 
 memory: WeakKeyDictionary[Program, dict[Any, Any]] = WeakKeyDictionary()
 

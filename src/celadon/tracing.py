@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -62,11 +63,41 @@ class Value:
     def __hash__(self) -> int:
         raise errors.UnhashableArray(type=self.type)
 
+    def __getattr__(self, name: str) -> Any:
+        if name in _ABSENT or (name[:2] == "__" and name != "__array_namespace__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        _fill_table()
+        _ABSENT.update([] if hasattr(Value, name) else [name])
+        return getattr(self, name)
+
+
+_ABSENT: set[str] = set()
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor")
+_OPERATORS = (
+    *_BINARY, *(f"r{name}" for name in _BINARY), "lshift", "rshift", "rlshift", "rrshift", "eq", "ne", "lt", "le", "gt",
+    "ge", "abs", "neg", "pos", "invert", "getitem", "setitem", "iter", "contains", "round",
+)  # fmt: skip
+
 
 def install(methods: dict[str, Any]) -> None:
     """Give Array and Tracer operators and methods; called once, by numpy/."""
     for name, method in methods.items():
         setattr(Value, name, method)
+
+
+def _fill_table() -> None:
+    importlib.import_module("celadon.numpy.methods")
+
+
+def _first_use(name: str) -> Callable[..., Any]:
+    def operator(self: Value, *args: Any) -> Any:
+        _fill_table()
+        return getattr(Value, name)(self, *args)
+
+    return operator
+
+
+install({f"__{name}__": _first_use(f"__{name}__") for name in _OPERATORS})
 
 
 class Interpreter(Protocol):
@@ -78,10 +109,14 @@ class _State(threading.local):
 
 
 class Outside:
-    """What stands outside any trace: evaluate.py and array.py, which build on this module, fill it in."""
+    """What stands outside any trace: evaluate.py and array.py, which build on this module, fill it in when needed."""
 
     interpreter: Interpreter
     as_array: Callable[[Any], Any]
+
+    def __getattr__(self, name: str) -> Any:
+        importlib.import_module("celadon.evaluate")
+        return object.__getattribute__(self, name)
 
 
 _state = _State()

@@ -16,7 +16,7 @@ from celadon.settings import Setting
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
-x64 = Setting("jax_enable_x64", False, keyed=True)
+enable_x64 = Setting("jax_enable_x64", False, keyed=True)
 
 bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
 bool_: DType = np.dtype(bool)
@@ -106,7 +106,7 @@ def canonical(dtype: Any) -> DType:
     dtype('float32')
     """
     dtype = np.dtype(dtype)
-    if not x64.value:
+    if not enable_x64.value:
         return _NARROW.get(dtype, dtype)
     return dtype
 

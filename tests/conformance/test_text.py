@@ -279,13 +279,13 @@ for name, value in {
 def test_text_is_what_jax_prints(name: str) -> None:
     types, ours, theirs = CASES[name]
     found = [type_of(text) for text in types.split()]
-    with celadon.types.x64(True):
+    with celadon.enable_x64(True):
         assert our_text(ours, found) == their_text(theirs, found)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_mlir_reads_the_text_and_prints_it_again(name: str) -> None:
     types, ours, _ = CASES[name]
-    with celadon.types.x64(True):
+    with celadon.enable_x64(True):
         text = our_text(ours, [type_of(text) for text in types.split()])
     assert parse(text) == text

@@ -1,24 +1,27 @@
 """jax.lax's functions that need no transform: the dictionary from JAX's names to the ops of the vocabulary."""
 
-from celadon.lax.elementwise import (
-    RoundingMethod, abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bessel_i1e, bitcast_convert_type,
-    bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cbrt, ceil, clamp, clz, complex, conj,
-    convert_element_type, cos, cosh, digamma, div, eq, erf, erf_inv, erfc, exp, exp2, expm1, floor, ge, gt,
-    imag, integer_pow, is_finite, le, lgamma, log, log1p, logistic, lt, max, min, mul, mulhi, ne, neg,
-    nextafter, polygamma, population_count, pow, real, reciprocal, reduce_precision, rem, round, rsqrt, select,
-    select_n, shift_left, shift_right_arithmetic, shift_right_logical, sign, sin, sinh, sqrt, square, sub, tan,
-    tanh, zeta,
-)  # fmt: skip
-from celadon.lax.reductions import (
-    DotDimensionNumbers, Precision, PrecisionLike, argmax, argmin, batch_matmul, cumlogsumexp, cummax, cummin,
-    cumprod, cumsum, dot, dot_general, dtype, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod,
-    reduce_sum, reduce_xor,
-)  # fmt: skip
-from celadon.lax.structure import (
-    GatherDimensionNumbers, GatherScatterMode, broadcast, broadcast_in_dim, broadcast_like, broadcast_shapes,
-    broadcast_to_rank, broadcasted_iota, collapse, concatenate, dynamic_index_in_dim, dynamic_slice,
-    dynamic_slice_in_dim, dynamic_update_index_in_dim, dynamic_update_slice, dynamic_update_slice_in_dim,
-    empty, expand_dims, full, full_like, gather, index_in_dim, index_take, iota, pad, reshape, rev, slice,
-    slice_in_dim, sort, sort_key_val, split, squeeze, stack, tile, top_k, transpose, unstack,
-)  # fmt: skip
-from celadon.numpy import methods as methods
+from celadon.facade import facade
+
+_HOMES = {
+    "elementwise": (
+        "RoundingMethod abs acos acosh add asin asinh atan atan2 atanh bessel_i1e bitcast_convert_type bitwise_and "
+        "bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj convert_element_type cos cosh digamma "
+        "div eq erf erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p logistic "
+        "lt max min mul mulhi ne neg nextafter polygamma population_count pow real reciprocal reduce_precision rem "
+        "round rsqrt select select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square "
+        "sub tan tanh zeta"
+    ),
+    "reductions": (
+        "DotDimensionNumbers Precision PrecisionLike argmax argmin batch_matmul cumlogsumexp cummax cummin cumprod "
+        "cumsum dot dot_general dtype reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_xor"
+    ),
+    "structure": (
+        "GatherDimensionNumbers GatherScatterMode broadcast broadcast_in_dim broadcast_like broadcast_shapes "
+        "broadcast_to_rank broadcasted_iota collapse concatenate dynamic_index_in_dim dynamic_slice "
+        "dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim empty "
+        "expand_dims full full_like gather index_in_dim index_take iota pad reshape rev slice slice_in_dim sort "
+        "sort_key_val split squeeze stack tile top_k transpose unstack"
+    ),
+}
+
+__all__, __getattr__, __dir__ = facade(__name__, _HOMES)

@@ -14,7 +14,7 @@ import numpy as np
 import celadon
 from celadon import array, events, tree
 from celadon.calling import jit
-from celadon.config import config
+from celadon.configuration import config
 from celadon.events import Event
 from celadon.ledger.alias import answering
 

@@ -158,7 +158,6 @@ from celadon.numpy.dtypes import (
     uint64 as uint64,
     uint8 as uint8,
 )
-from celadon.numpy.subscripts import einsum as einsum, einsum_path as einsum_path
 from celadon.numpy.elementwise import (
     abs as abs,
     absolute as absolute,
@@ -168,12 +167,9 @@ from celadon.numpy.elementwise import (
     conjugate as conjugate,
     divide as divide,
     fabs as fabs,
-    float_power as float_power,
     imag as imag,
     nextafter as nextafter,
     positive as positive,
-    pow as pow,
-    power as power,
     real as real,
     reciprocal as reciprocal,
     sign as sign,
@@ -231,6 +227,7 @@ from celadon.numpy.ordering import (
 )
 from celadon.numpy.padding import pad as pad
 from celadon.numpy.positions import argwhere as argwhere, flatnonzero as flatnonzero, nonzero as nonzero
+from celadon.numpy.powers import float_power as float_power, pow as pow, power as power
 from celadon.numpy.ranges import (
     arange as arange,
     diag_indices as diag_indices,
@@ -328,6 +325,7 @@ from celadon.numpy.statistics import (
     std as std,
     var as var,
 )
+from celadon.numpy.subscripts import einsum as einsum, einsum_path as einsum_path
 from celadon.numpy.taking import (
     compress as compress,
     delete as delete,

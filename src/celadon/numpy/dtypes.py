@@ -127,7 +127,7 @@ def promote_types(a: Any, b: Any) -> DType:
     dtype('float16')
     """
     one, two = _wide(a), _wide(b)
-    with x64(True):
+    with enable_x64(True):
         return _result_type([one, two])[0] if one.dtype != two.dtype else one.dtype
 
 

@@ -1,0 +1,18 @@
+"""Celadon: array programs in JAX's terms, on a compiler that compiles structure and passes numbers."""
+
+from celadon import errors as errors, events as events, lax as lax, monitoring as monitoring, numpy as numpy
+from celadon import tree as tree, tree_util as tree_util
+from celadon.array import Array as Array
+from celadon.calling import (
+    block_until_ready as block_until_ready,
+    clear_caches as clear_caches,
+    disable_jit as disable_jit,
+    eval_shape as eval_shape,
+    jit as jit,
+    no_tracing as no_tracing,
+)
+from celadon.configuration import config as config
+from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
+from celadon.types import ShapeDtypeStruct as ShapeDtypeStruct, enable_x64 as enable_x64
+
+__version__: str
