@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = SOURCE / "celadon"
 
 LAYERS = (
-    {"errors", "settings", "types", "events", "memory", "locks"}
+    {"errors", "settings", "types", "events", "memory", "locks", "facade"}
     | {"tree", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
     {"program", "tracing", "op", "array", "evaluate", "signature", "statics"},
     {"vocabulary"},
@@ -19,7 +19,7 @@ LAYERS = (
     {"compiler"},
     {"reference", "cpu", "xla"},
     {"cache", "tables", "stages", "explain", "calling"},
-    {"ledger", "lint", "config", "monitoring", "__main__", "__init__"},
+    {"ledger", "lint", "configuration", "monitoring", "__main__", "__init__"},
 )
 COMPILER_MAY_IMPORT = 2
 
