@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import time
@@ -62,7 +63,7 @@ def stages(package: Any, function: Callable[[Any], Any], x: Any) -> list[float]:
     for stage in (compiler.lower, compiler.simplify, compiler.lift):
         program = stage(program)
         marks.append(time.perf_counter())
-    return [b - a for a, b in zip(marks, marks[1:], strict=False)]
+    return [b - a for a, b in itertools.pairwise(marks)]
 
 
 def measure(equations: int) -> Point:

@@ -9,6 +9,7 @@ import re
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import celadon
@@ -41,7 +42,7 @@ def run(text: str, scope: dict[str, object], name: str) -> str:
 def test_the_examples_of_a_module_are_true(name: str) -> None:
     module = importlib.import_module(name)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    for test in Finder(exclude_empty=True).find(module, name):
+    for test in Finder(exclude_empty=True).find(module, name, extraglobs={"np": np}):
         runner.run(test)
     assert runner.summarize(verbose=False).failed == 0
 

@@ -1,7 +1,14 @@
 """Celadon: array programs in JAX's terms, on a compiler that compiles structure and passes numbers."""
 
-from celadon import errors as errors, events as events, lax as lax, monitoring as monitoring, numpy as numpy
-from celadon import tree as tree, tree_util as tree_util
+from celadon import (
+    errors as errors,
+    events as events,
+    lax as lax,
+    monitoring as monitoring,
+    numpy as numpy,
+    tree as tree,
+    tree_util as tree_util,
+)
 from celadon.array import Array as Array
 from celadon.calling import (
     block_until_ready as block_until_ready,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -158,11 +159,17 @@ def as_array(x: Any) -> Any:
     if isinstance(x, Literal):
         return Array(x.type, host=np.asarray(x.value))
     if isinstance(x, np.ndarray | np.generic):
-        return _from_numpy(np.asarray(x), isinstance(x, np.ma.MaskedArray))
+        return _from_numpy(np.asarray(x), is_masked(x))
     if isinstance(x, bool | int | float | complex):
         found = scalar_type(x)
         return Array(found, host=np.asarray(x, found.dtype))
     return _from_protocol(x)
+
+
+def is_masked(x: Any) -> bool:
+    """Whether this is a NumPy masked array; asking does not load numpy.ma."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(x, masked.MaskedArray)
 
 
 def concrete(x: Any) -> Array:

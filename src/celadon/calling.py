@@ -20,7 +20,7 @@ from celadon.stages import Entry, Lowered, Options, Traced, result_names
 from celadon.tables import Table, every_table, shared_table
 from celadon.tracing import Record, Tracer, Value
 from celadon.tree_paths import keystr
-from celadon.types import ArrayType, ShapeDtypeStruct, canonical, scalar_type, short_names
+from celadon.types import ArrayType, canonical, scalar_type, short_names
 from celadon.vocabulary.call import call
 
 no_tracing = Setting("jax_no_tracing", False)
@@ -334,7 +334,7 @@ def type_of_leaf(x: Any) -> ArrayType | None:
 
 
 def _type_of_numpy(x: np.ndarray[Any, Any] | np.generic) -> ArrayType:
-    if isinstance(x, np.ma.MaskedArray):
+    if array.is_masked(x):
         raise errors.MaskedArrayInput(shape=x.shape)
     dtype = canonical(x.dtype)
     if dtype not in short_names:

@@ -1,4 +1,4 @@
-"""A package's table of public names in; its module-level `__getattr__` out, which loads a name's module at first use."""
+"""Loading at first use: of a package's public names, by a table of their modules, and of single modules."""
 
 from __future__ import annotations
 
@@ -32,6 +32,22 @@ def facade(package: str, homes: dict[str, str]) -> Parts:
         return value
 
     return list(home_of), load, lambda: [*vars(sys.modules[package]), *home_of]
+
+
+class Lazy:
+    """Stands for a module that is loaded when an attribute of it is first asked for: what a program may never need.
+
+    >>> Lazy("celadon.types").float32
+    dtype('float32')
+    """
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(importlib.import_module(self._name), name)
+        setattr(self, name, value)
+        return value
 
 
 def _submodule(package: str, name: str) -> Any:

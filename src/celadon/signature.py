@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from celadon import errors, settings, tree
 from celadon.tree_paths import KeyPath, bare, keystr
@@ -85,7 +85,7 @@ def select(
 
 
 def _integers(argnums: Any, option: str, function: str) -> Numbers:
-    entries: Iterable[Any] = (argnums,) if isinstance(argnums, str) or not isinstance(argnums, Iterable) else argnums
+    entries: Iterable[Any] = (cast(Any, argnums),) if isinstance(argnums, str) or not isinstance(argnums, Iterable) else argnums
     found: list[int] = []
     for entry in entries:
         if isinstance(entry, bool) or not hasattr(entry, "__index__"):

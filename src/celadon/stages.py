@@ -6,16 +6,21 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
 from celadon.array import Array, concrete
-from celadon.compiler import price, stablehlo
 from celadon.compiler.lower import without_dead_code
+from celadon.facade import Lazy
 from celadon.program import Literal, Module, Operand, Program, Var
 from celadon.signature import Signature
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, ShapeDtypeStruct
+
+if TYPE_CHECKING:
+    from celadon.compiler import price, stablehlo
+else:
+    price, stablehlo = Lazy("celadon.compiler.price"), Lazy("celadon.compiler.stablehlo")
 
 
 class Options(NamedTuple):

@@ -105,13 +105,11 @@ def canonical(dtype: Any) -> DType:
     >>> canonical("float64")
     dtype('float32')
     """
-    dtype = np.dtype(dtype)
-    if not enable_x64.value:
-        return _NARROW.get(dtype, dtype)
-    return dtype
+    found: DType = np.dtype(dtype)
+    return found if enable_x64.value else _NARROW.get(found, found)
 
 
-_NARROW = {np.dtype(wide): np.dtype(narrow) for wide, narrow in (
+_NARROW: dict[DType, DType] = {np.dtype(wide): np.dtype(narrow) for wide, narrow in (
     ("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64"))}  # fmt: skip
 
 scalar_dtypes: dict[type, DType] = {
@@ -128,7 +126,7 @@ def scalar_type(value: bool | int | float | complex) -> ArrayType:
     if isinstance(value, bool):
         return ArrayType((), bool_)
     dtype = canonical(scalar_dtypes[_kind(value)])
-    if isinstance(value, int) and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+    if isinstance(value, int) and not -(1 << 8 * dtype.itemsize - 1) <= value < 1 << 8 * dtype.itemsize - 1:
         raise errors.IntegerTooLarge(value=value, dtype=dtype)
     return ArrayType((), dtype, True)
 

@@ -143,8 +143,9 @@ ORACLES: dict[str, Callable[[Any], Any]] = {
     "logistic": scipy.special.expit, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh,
     "acosh": np.arccosh, "atanh": np.arctanh, "sine": np.sin, "cosine": np.cos, "tan": np.tan, "atan": np.arctan,
     "asin": np.arcsin, "acos": np.arccos, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
-    "erf": scipy.special.erf, "erfc": scipy.special.erfc, "erf_inv": lambda x: np.copysign(scipy.special.erfinv(x), x), "floor": np.floor,
-    "ceil": np.ceil, "round_nearest_even": np.rint, "lgamma": lambda x: np.where(x == -np.inf, np.inf, scipy.special.gammaln(x)),
+    "erf": scipy.special.erf, "erfc": scipy.special.erfc, "erf_inv": lambda x: np.copysign(scipy.special.erfinv(x), x),
+    "floor": np.floor, "ceil": np.ceil, "round_nearest_even": np.rint,
+    "lgamma": lambda x: np.where(x == -np.inf, np.inf, scipy.special.gammaln(x)),
 }  # fmt: skip
 
 

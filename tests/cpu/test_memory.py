@@ -11,8 +11,7 @@ import threading
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from celadon import errors, memory
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -74,8 +74,11 @@ def copied(body: Program) -> Program:
             own[x] = x if keep else Literal(x.value, x.type) if type(x) is Literal else Var(x.type)
         return own[x]
 
+    def renewed(x: Var) -> Var:
+        return cast(Var, copy(x))
+
     equations = [
-        Equation(e.op, [*map(copy, e.inputs)], [*map(copy, e.outputs)], e.params, e.source) for e in body.equations
+        Equation(e.op, [*map(copy, e.inputs)], [*map(renewed, e.outputs)], e.params, e.source) for e in body.equations
     ]
     return Program(body.inputs, equations, [*map(copy, body.outputs)], body.captures, body.name)
 

@@ -8,8 +8,7 @@ from celadon.cpu import blas, elements
 from celadon.cpu.contract import BLAS
 from celadon.cpu.emit_contract import ROWS
 from celadon.cpu.layout import dense_strides
-from celadon.cpu.plan import PAYS, WORD, Place, Planner, extents_of, rules, unit_of
-from celadon.cpu.plan import product as extent_product
+from celadon.cpu.plan import PAYS, WORD, Place, Planner, extents_of, product as extent_product, rules, unit_of
 from celadon.cpu.recipe import Launch, Moved
 from celadon.cpu.tables import STEP
 

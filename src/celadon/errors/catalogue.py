@@ -61,7 +61,7 @@ def user_frame(frame: FrameType | None = None) -> FrameType | None:
     >>> user_frame().f_code.co_name
     '<module>'
     """
-    frame = frame or sys._getframe(1)
+    frame = frame or sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame

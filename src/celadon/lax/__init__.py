@@ -15,11 +15,13 @@ _HOMES = {
         "DotDimensionNumbers Precision PrecisionLike argmax argmin batch_matmul cumlogsumexp cummax cummin cumprod "
         "cumsum dot dot_general dtype reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_xor"
     ),
+    "indexing": (
+        "GatherDimensionNumbers GatherScatterMode dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim "
+        "dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim gather index_take"
+    ),
     "structure": (
-        "GatherDimensionNumbers GatherScatterMode broadcast broadcast_in_dim broadcast_like broadcast_shapes "
-        "broadcast_to_rank broadcasted_iota collapse concatenate dynamic_index_in_dim dynamic_slice "
-        "dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim empty "
-        "expand_dims full full_like gather index_in_dim index_take iota pad reshape rev slice slice_in_dim sort "
+        "broadcast broadcast_in_dim broadcast_like broadcast_shapes broadcast_to_rank broadcasted_iota collapse "
+        "concatenate empty expand_dims full full_like index_in_dim iota pad reshape rev slice slice_in_dim sort "
         "sort_key_val split squeeze stack tile top_k transpose unstack"
     ),
 }

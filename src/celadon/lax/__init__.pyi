@@ -78,6 +78,18 @@ from celadon.lax.elementwise import (
     tanh as tanh,
     zeta as zeta,
 )
+from celadon.lax.indexing import (
+    GatherDimensionNumbers as GatherDimensionNumbers,
+    GatherScatterMode as GatherScatterMode,
+    dynamic_index_in_dim as dynamic_index_in_dim,
+    dynamic_slice as dynamic_slice,
+    dynamic_slice_in_dim as dynamic_slice_in_dim,
+    dynamic_update_index_in_dim as dynamic_update_index_in_dim,
+    dynamic_update_slice as dynamic_update_slice,
+    dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
+    gather as gather,
+    index_take as index_take,
+)
 from celadon.lax.reductions import (
     DotDimensionNumbers as DotDimensionNumbers,
     Precision as Precision,
@@ -102,8 +114,6 @@ from celadon.lax.reductions import (
     reduce_xor as reduce_xor,
 )
 from celadon.lax.structure import (
-    GatherDimensionNumbers as GatherDimensionNumbers,
-    GatherScatterMode as GatherScatterMode,
     broadcast as broadcast,
     broadcast_in_dim as broadcast_in_dim,
     broadcast_like as broadcast_like,
@@ -112,19 +122,11 @@ from celadon.lax.structure import (
     broadcasted_iota as broadcasted_iota,
     collapse as collapse,
     concatenate as concatenate,
-    dynamic_index_in_dim as dynamic_index_in_dim,
-    dynamic_slice as dynamic_slice,
-    dynamic_slice_in_dim as dynamic_slice_in_dim,
-    dynamic_update_index_in_dim as dynamic_update_index_in_dim,
-    dynamic_update_slice as dynamic_update_slice,
-    dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
     empty as empty,
     expand_dims as expand_dims,
     full as full,
     full_like as full_like,
-    gather as gather,
     index_in_dim as index_in_dim,
-    index_take as index_take,
     iota as iota,
     pad as pad,
     reshape as reshape,

@@ -6,10 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import Array
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import sign as sign_of
@@ -53,16 +50,13 @@ def _broadcast(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _unary(name: str, op: Function, doc: str, example: str, accuracy: bool = False) -> Function:
-    if accuracy:
+    def plain(x: Any) -> Any:
+        return op(_value(x))
 
-        def function(x: Any, *, accuracy: Any = None) -> Any:
-            return op(_value(x))
-    else:
+    def with_accuracy(x: Any, *, accuracy: Any = None) -> Any:
+        return op(_value(x))
 
-        def function(x: Any) -> Any:
-            return op(_value(x))
-
-    return _described(function, name, doc, example)
+    return _described(with_accuracy if accuracy else plain, name, doc, example)
 
 
 def _binary(name: str, op: Function, doc: str, example: str) -> Function:
@@ -84,7 +78,8 @@ abs = _unary("abs", lambda x: x if kind(x.type.dtype) == "u" else ops.abs_(x),
              "The absolute value.", "abs(np.int32(-2)) == Array(2, dtype=int32)")  # fmt: skip
 neg = _unary("neg", lambda x: ops.negate(x), "The negated number.", "neg(np.int32(2)) == Array(-2, dtype=int32)")
 ceil = _unary("ceil", lambda x: ops.ceil(x), "The next whole number above.", "ceil(np.float32(1.5)) == Array(2., dtype=float32)")
-floor = _unary("floor", lambda x: ops.floor(x), "The next whole number below.", "floor(np.float32(1.5)) == Array(1., dtype=float32)")
+floor = _unary("floor", lambda x: ops.floor(x), "The next whole number below.",
+               "floor(np.float32(1.5)) == Array(1., dtype=float32)")  # fmt: skip
 is_finite = _unary("is_finite", lambda x: ops.is_finite(x), "Whether a float is neither infinite nor NaN.",
                    "is_finite(np.float32(1.5)) == Array(True, dtype=bool)")  # fmt: skip
 square = _unary("square", lambda x: ops.square(x), "The number times itself.", "square(np.int32(3)) == Array(9, dtype=int32)")

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.contractions import precision_pair
 from celadon.numpy.dtypes import dtype_of, requested
 from celadon.numpy.promotion import accept, array, axes_of, axis_of, converted, operand
@@ -59,7 +58,8 @@ def _described(function: Any, name: str, doc: str, example: str) -> Function:
 
 
 _three = "np.int32([1, 2, 3])"
-reduce_sum = _reduction("reduce_sum", ops.reduce_sum, "The sum over axes.", f"reduce_sum({_three}, (0,)) == Array(6, dtype=int32)")
+reduce_sum = _reduction("reduce_sum", ops.reduce_sum, "The sum over axes.",
+                         f"reduce_sum({_three}, (0,)) == Array(6, dtype=int32)")  # fmt: skip
 reduce_prod = _reduction("reduce_prod", ops.reduce_prod, "The product over axes.",
                          f"reduce_prod({_three}, (0,)) == Array(6, dtype=int32)")  # fmt: skip
 reduce_max = _reduction("reduce_max", ops.reduce_max, "The largest element over axes.",

@@ -1,56 +1,21 @@
-"""jax.lax's functions that move elements: shapes, slices, joins, pads, gather and sort, under JAX's names."""
+"""jax.lax's functions that make and move elements: shapes, slices, joins, pads and sort, under JAX's names."""
 
 from __future__ import annotations
 
 import builtins
-import enum
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy import joining, ordering, shapes
-from celadon.numpy.creation import filled
-from celadon.numpy.creation import full as _full
-from celadon.numpy.creation import full_like as _full_like
+from celadon.numpy.creation import filled, full as _full, full_like as _full_like
 from celadon.numpy.dtypes import requested
-from celadon.numpy.promotion import array, axes_of, axis_of, common_shape, converted, operand, shape_from
-from celadon.program import fixed, literal
-from celadon.types import Shape, canonical, kind
-
-
-class GatherDimensionNumbers(NamedTuple):
-    """Which axes gather reads and writes, as StableHLO names them."""
-
-    offset_dims: tuple[int, ...]
-    collapsed_slice_dims: tuple[int, ...]
-    start_index_map: tuple[int, ...]
-    operand_batching_dims: tuple[int, ...] = ()
-    start_indices_batching_dims: tuple[int, ...] = ()
-
-
-class GatherScatterMode(enum.Enum):
-    """What happens to indices outside an array."""
-
-    CLIP = 0
-    FILL_OR_DROP = 1
-    PROMISE_IN_BOUNDS = 2
-    ONE_HOT = 3
-
-    @staticmethod
-    def from_any(s: Any) -> GatherScatterMode:
-        """The mode of a name ("clip", "fill", "drop", "promise_in_bounds"), of None, or of itself."""
-        if isinstance(s, GatherScatterMode):
-            return s
-        found = {"clip": 0, "fill": 1, "drop": 1, "promise_in_bounds": 2, None: 1}.get(s)
-        if found is None:
-            raise errors.OptionUnknown(
-                function="GatherScatterMode", argument="mode", value=s, allowed="clip, fill, drop or promise_in_bounds"
-            )
-        return GatherScatterMode(found)
+from celadon.numpy.promotion import array, axes_of, axis_of, common_shape, operand as _operand, shape_from
+from celadon.program import fixed
+from celadon.types import Shape
 
 
 def broadcast_in_dim(operand: Any, shape: Any, broadcast_dimensions: Sequence[int], *, out_sharding: Any = None) -> Any:
@@ -232,12 +197,8 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     """
     low, high, interior = ([int(c[k]) for c in padding_config] for k in range(3))
     return ops.pad(
-        array(operand), _scalar(padding_value), low=tuple(low), high=tuple(high), interior=tuple(interior)
+        array(operand), _operand(padding_value, "lax.pad"), low=tuple(low), high=tuple(high), interior=tuple(interior)
     )  # fmt: skip
-
-
-def _scalar(x: Any) -> Any:
-    return operand(x, "lax")
 
 
 def slice(
@@ -250,7 +211,8 @@ def slice(
     """
     x = array(operand)
     steps = (1,) * x.type.ndim if strides is None else tuple(strides)
-    return ops.slice_(x, start_indices=shape_from(tuple(start_indices)), limit_indices=shape_from(tuple(limit_indices)), strides=steps)
+    starts, limits = shape_from(tuple(start_indices)), shape_from(tuple(limit_indices))
+    return ops.slice_(x, start_indices=starts, limit_indices=limits, strides=steps)
 
 
 def slice_in_dim(
@@ -288,151 +250,6 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
         raise errors.PlaceOutOfRange(function="lax.index_in_dim", index=index, extent=extent)
     found = joining.part(x, i, index % extent, index % extent + 1)
     return found if keepdims else shapes.squeezed(found, (i,))
-
-
-def _starts(x: Any, start_indices: Any, allow_negative: Any) -> list[Any]:
-    """The starts as scalars of one dtype; negative ones count from the back where that is allowed."""
-    given = list(start_indices) if isinstance(start_indices, tuple | list) else list(array(start_indices))
-    if len(given) != x.type.ndim:
-        raise errors.DimensionsUnfit(
-            function="lax.dynamic_slice", argument="start_indices", value=f"{len(given)} numbers", shape=x.type.shape,
-            reason="one is needed for each axis",
-        )  # fmt: skip
-    values = [_scalar(v) for v in given]
-    dtype = max((v.type.dtype for v in values if not v.type.weak_type), key=lambda d: d.itemsize, default=canonical("int64"))
-    allowed = allow_negative if isinstance(allow_negative, tuple | list) else [allow_negative] * len(values)
-    return [_start(v, n, dtype, a) for v, n, a in zip(values, x.type.shape, allowed, strict=True)]
-
-
-def _start(value: Any, extent: int, dtype: Any, allow_negative: bool) -> Any:
-    value = converted(value, dtype)
-    if not allow_negative or kind(dtype) == "u":
-        return value
-    negative = ops.compare(value, literal(0, dtype), direction="LT")
-    return ops.select(negative, ops.add(value, literal(extent, dtype)), value)
-
-
-def dynamic_slice(
-    operand: Any, start_indices: Any, slice_sizes: Any, *, allow_negative_indices: bool | Sequence[bool] = True
-) -> Any:
-    """The part of an array of fixed sizes that starts where (traced) numbers say; it is moved inside if it sticks out.
-
-    >>> dynamic_slice(np.int32([1, 2, 3]), (np.int32(1),), (2,))
-    Array([2, 3], dtype=int32)
-    """
-    x = array(operand)
-    return ops.dynamic_slice(x, *_starts(x, start_indices, allow_negative_indices), slice_sizes=shape_from(slice_sizes))
-
-
-def dynamic_slice_in_dim(
-    operand: Any, start_index: Any, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
-) -> Any:
-    """dynamic_slice along one axis.
-
-    >>> dynamic_slice_in_dim(np.int32([1, 2, 3]), np.int32(1), 2)
-    Array([2, 3], dtype=int32)
-    """
-    x = array(operand)
-    i = axis_of(axis, x.type.ndim)
-    starts, allowed = _in_dim(x, start_index, i, allow_negative_indices)
-    sizes = tuple(slice_size if k == i else n for k, n in enumerate(x.type.shape))
-    return dynamic_slice(x, starts, sizes, allow_negative_indices=allowed)
-
-
-def _in_dim(x: Any, start: Any, axis: int, allow_negative: bool) -> tuple[list[Any], list[bool]]:
-    index = _scalar(start)
-    dtype = canonical(np.int64) if index.type.weak_type else index.type.dtype
-    starts = [index if k == axis else literal(0, dtype) for k in range(x.type.ndim)]
-    return starts, [allow_negative and k == axis for k in range(x.type.ndim)]
-
-
-def dynamic_index_in_dim(
-    operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
-) -> Any:
-    """The part of an array at a (traced) place of an axis, which stays with extent 1 unless keepdims is False.
-
-    >>> dynamic_index_in_dim(np.int32([1, 2, 3]), np.int32(1))
-    Array([2], dtype=int32)
-    """
-    x = array(operand)
-    found = dynamic_slice_in_dim(x, index, 1, axis, allow_negative_indices=allow_negative_indices)
-    return found if keepdims else shapes.squeezed(found, (axis_of(axis, x.type.ndim),))
-
-
-def dynamic_update_slice(
-    operand: Any, update: Any, start_indices: Any, *, allow_negative_indices: bool | Sequence[bool] = True
-) -> Any:
-    """An array with a part replaced that starts where (traced) numbers say; it is moved inside if it sticks out.
-
-    >>> dynamic_update_slice(np.int32([1, 2, 3]), np.int32([9]), (np.int32(1),))
-    Array([1, 9, 3], dtype=int32)
-    """
-    x = array(operand)
-    return ops.dynamic_update_slice(x, array(update), *_starts(x, start_indices, allow_negative_indices))
-
-
-def dynamic_update_slice_in_dim(
-    operand: Any, update: Any, start_index: Any, axis: int, *, allow_negative_indices: bool = True
-) -> Any:
-    """dynamic_update_slice along one axis.
-
-    >>> dynamic_update_slice_in_dim(np.int32([1, 2, 3]), np.int32([9]), np.int32(1), 0)
-    Array([1, 9, 3], dtype=int32)
-    """
-    x = array(operand)
-    starts, allowed = _in_dim(x, start_index, axis_of(axis, x.type.ndim), allow_negative_indices)
-    return dynamic_update_slice(x, update, starts, allow_negative_indices=allowed)
-
-
-def dynamic_update_index_in_dim(
-    operand: Any, update: Any, index: Any, axis: int, *, allow_negative_indices: bool = True
-) -> Any:
-    """An array with the part at a (traced) place of an axis replaced.
-
-    >>> dynamic_update_index_in_dim(np.int32([1, 2, 3]), np.int32(9), np.int32(1), 0)
-    Array([1, 9, 3], dtype=int32)
-    """
-    x, part = array(operand), array(update)
-    i = axis_of(axis, x.type.ndim)
-    part = part if part.type.ndim == x.type.ndim else shapes.expanded(part, (i,))
-    return dynamic_update_slice_in_dim(x, part, index, i, allow_negative_indices=allow_negative_indices)
-
-
-def gather(
-    operand: Any, start_indices: Any, dimension_numbers: GatherDimensionNumbers, slice_sizes: Any, *,
-    unique_indices: bool = False, indices_are_sorted: bool = False, mode: Any = None, fill_value: Any = None,
-) -> Any:  # fmt: skip
-    """Parts of an array that start where index vectors (the last axis of start_indices) say.
-
-    Args: dimension_numbers: as in StableHLO; mode: "clip", "fill" (the default) or "promise_in_bounds".
-
-    >>> numbers = GatherDimensionNumbers((), (0,), (0,))
-    >>> gather(np.int32([1, 2, 3]), np.int32([[2], [0]]), numbers, (1,))
-    Array([3, 1], dtype=int32)
-    """
-    found = GatherScatterMode.from_any(mode)
-    fills = found is GatherScatterMode.FILL_OR_DROP
-    return ops.gather(
-        array(operand), array(start_indices), **dimension_numbers._asdict(), slice_sizes=shape_from(slice_sizes),
-        mode="fill" if fills else "clip", fill_value=fill_value if fills else None,
-    )  # fmt: skip
-
-
-def index_take(src: Any, idxs: Any, axes: Sequence[int]) -> Any:
-    """The parts of an array at the places that index vectors name, one vector for each axis.
-
-    >>> index_take(np.int32([1, 2, 3]), (np.int32([2, 0]),), (0,))
-    Array([3, 1], dtype=int32)
-    """
-    x = array(src)
-    vectors = [shapes.expanded(array(i), (array(i).type.ndim,)) for i in idxs]
-    joined = ops.concatenate(*vectors, dimension=vectors[0].type.ndim - 1) if len(vectors) > 1 else vectors[0]
-    taken = axes_of(tuple(axes), x.type.ndim)
-    last = joined.type.ndim - 1
-    return ops.gather(
-        x, joined, offset_dims=tuple(range(last, last + x.type.ndim - len(taken))), collapsed_slice_dims=taken,
-        start_index_map=taken, slice_sizes=tuple(1 if i in taken else n for i, n in enumerate(x.type.shape)), mode="clip",
-    )  # fmt: skip
 
 
 def iota(dtype: Any, size: int) -> Any:

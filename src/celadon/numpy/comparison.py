@@ -73,7 +73,7 @@ def _zero(x: Any) -> Any:
 def _logical(name: str, op: Any, doc: str) -> Any:
     def function(x1: Any, x2: Any, /) -> Any:
         given = [operand(x, name) for x in (x1, x2)]
-        zero = fixed_like if all([x.type.weak_type for x in given]) else _strong_like
+        zero = fixed_like if all(x.type.weak_type for x in given) else _strong_like
         x, y = (v if is_bool(v) else ops.compare(v, zero(0, v), direction="NE") for v in same(name, *given))
         return op(x, y)
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import conj, multiply
 from celadon.numpy.joining import stack

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import Array, as_array, from_host
 from celadon.numpy.dtypes import requested, strong, to_dtype
 from celadon.numpy.promotion import broadcasted, constant, converted, operand, shape_from
@@ -102,11 +101,11 @@ def _cast(parts: Any, dtype: DType) -> np.ndarray[Any, Any]:
         return np.array(_hosts(parts)).astype(dtype)
 
 
-def _python_only(leaves: dict[object, ArrayType]) -> bool:
+def _python_only(leaves: dict[Any, ArrayType]) -> bool:
     return all(key in _NUMBERS for key in leaves)
 
 
-def _survey(parts: Any, leaves: dict[object, ArrayType]) -> bool:
+def _survey(parts: Any, leaves: dict[Any, ArrayType]) -> bool:
     """Collect one type for each kind of leaf; True if any leaf is traced."""
     traced = False
     for x in parts:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.comparison import isnan, not_equal
 from celadon.numpy.creation import filled
 from celadon.numpy.dtypes import requested
@@ -123,7 +122,7 @@ def cumulative_prod(
 def _array_api(name: str, function: Any, start: int, x: Any, options: tuple[Any, ...]) -> Any:
     axis, dtype, include_initial = options
     found = array(x, name)
-    if found.type.ndim == 0 or axis is None and found.type.ndim != 1:
+    if found.type.ndim == 0 or (axis is None and found.type.ndim != 1):
         raise errors.DimensionsUnfit(
             function=name, argument="axis", value=axis, shape=found.type.shape, reason="only a vector needs no axis"
         )

@@ -1,4 +1,4 @@
-"""Dtypes under NumPy's names: scalar types that are callable and count as dtypes, limits, promotion and questions about dtypes."""
+"""Dtypes under NumPy's names: scalar types that are callable and count as dtypes, limits, promotion, questions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ import numpy as np
 from celadon import errors
 from celadon.array import as_array
 from celadon.tracing import Value, type_of
-from celadon.types import ArrayType, DType, canonical, short_names, enable_x64
-from celadon.types import bfloat16 as _bfloat16
-from celadon.types import kind as kind_of
-from celadon.types import result_type as _result_type
+from celadon.types import (
+    ArrayType,
+    DType,
+    bfloat16 as _bfloat16,
+    canonical,
+    enable_x64,
+    kind as kind_of,
+    result_type as _result_type,
+    short_names,
+)
 from celadon.vocabulary.elementwise import convert
 
 _PYTHON = (bool, int, float, complex)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from celadon import vocabulary as ops
-from celadon.numpy.promotion import accept, array, constant, inexact, numeric, operand, same
+from celadon.numpy.promotion import accept, array, constant, inexact, operand, same
 from celadon.numpy.ufuncs import binary, defined_in, is_bool, unary
 from celadon.types import kind
 from celadon.vocabulary.call import named

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import Array, as_array
 from celadon.numpy.positions import concrete_mask
 from celadon.numpy.promotion import array, broadcasted, common_shape, converted, operand

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import as_array
 from celadon.numpy.dtypes import requested
 from celadon.numpy.positions import concrete_mask
@@ -195,7 +195,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     i = axis_of(axis, x.type.ndim)
     extent = x.type.shape[i]
     borders = _borders(indices_or_sections, extent)
-    return [part(x, i, a, b) for a, b in zip(borders[:-1], borders[1:], strict=True)]
+    return [part(x, i, a, b) for a, b in itertools.pairwise(borders)]
 
 
 def _borders(indices_or_sections: Any, extent: int) -> list[int]:
@@ -228,8 +228,9 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     x = array(ary, "split")
     extent = x.type.shape[axis_of(axis, x.type.ndim)]
     whole = not isinstance(indices_or_sections, tuple | list) and not getattr(indices_or_sections, "ndim", 0)
-    if whole and int(indices_or_sections) > 0 and extent % int(indices_or_sections):
-        raise errors.SplitUneven(extent=extent, sections=int(indices_or_sections))
+    sections: Any = int(cast(Any, indices_or_sections)) if whole else 0
+    if sections > 0 and extent % sections:
+        raise errors.SplitUneven(extent=extent, sections=sections)
     return array_split(x, indices_or_sections, axis)
 
 

@@ -9,11 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors, evaluate, tracing
-from celadon import vocabulary as ops
+from celadon import errors, tracing, vocabulary as ops
 from celadon.array import Array, from_host
-from celadon.numpy import comparison, contractions, creation, cumulative, division, elementwise, indexing, joining
-from celadon.numpy import ordering, positions, powers, reductions, rounding, selection, shapes, statistics, taking
+from celadon.numpy import (
+    comparison,
+    contractions,
+    creation,
+    cumulative,
+    division,
+    elementwise,
+    indexing,
+    joining,
+    ordering,
+    positions,
+    powers,
+    reductions,
+    rounding,
+    selection,
+    shapes,
+    statistics,
+    taking,
+)
 from celadon.numpy.dtypes import requested, strong
 from celadon.program import Literal
 from celadon.tracing import Value

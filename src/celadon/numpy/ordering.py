@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import as_array
 from celadon.numpy.comparison import less, truth
 from celadon.numpy.dtypes import requested
@@ -15,13 +14,11 @@ from celadon.numpy.elementwise import subtract
 from celadon.numpy.joining import flip
 from celadon.numpy.positions import concrete_mask
 from celadon.numpy.promotion import accept, array, axis_of, converted, operand, same
-from celadon.numpy.reductions import any as any_of
-from celadon.numpy.reductions import sum as sum_of
+from celadon.numpy.reductions import any as any_of, sum as sum_of
 from celadon.numpy.selection import chosen
 from celadon.numpy.shapes import expanded, ravel
 from celadon.program import fixed, literal
-from celadon.types import canonical
-from celadon.types import kind as kind_of
+from celadon.types import canonical, kind as kind_of
 from celadon.vocabulary.call import named
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.joining import part
 from celadon.numpy.promotion import array, converted, operand
 from celadon.numpy.ranges import linspace
@@ -196,8 +195,7 @@ def _linear_ramp(x: Any, widths: Widths, end_values: Any = 0) -> Any:
 
 def _ramp(end: Any, edge: Any, axis: int, count: int) -> Any:
     shape = tuple(n for i, n in enumerate(edge.type.shape) if i != axis)
-    found = linspace(end, ops.reshape(edge, shape=shape), count, endpoint=False, dtype=edge.type.dtype, axis=axis)
-    return found
+    return linspace(end, ops.reshape(edge, shape=shape), count, endpoint=False, dtype=edge.type.dtype, axis=axis)
 
 
 def _statistic(name: str) -> Any:

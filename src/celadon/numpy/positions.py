@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import Array, as_array
 from celadon.numpy.comparison import truth
 from celadon.numpy.promotion import array, constant, converted, operand

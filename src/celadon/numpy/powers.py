@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.promotion import converted, fixed_like, numeric, operand
 from celadon.numpy.selection import chosen
 from celadon.numpy.ufuncs import binary, defined_in

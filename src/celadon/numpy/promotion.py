@@ -10,10 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from celadon import errors
-from celadon.array import Array, as_array
+from celadon.array import Array, as_array, is_masked
 from celadon.program import Literal, fixed, literal
 from celadon.tracing import Tracer, recording
-from celadon.types import ArrayType, DType, Shape, bool_, canonical, kind, result_type, scalar_type, short_names, enable_x64
+from celadon.types import (
+    ArrayType,
+    DType,
+    Shape,
+    bool_,
+    canonical,
+    enable_x64,
+    kind,
+    result_type,
+    scalar_type,
+    short_names,
+)
 from celadon.vocabulary.elementwise import convert
 from celadon.vocabulary.reduce import broadcast_in_dim
 
@@ -28,6 +39,7 @@ class Plan(NamedTuple):
     shape: Shape
     converts: tuple[bool, ...]
     broadcasts: tuple[tuple[tuple[Shape, tuple[int, ...]], ...], ...]
+    scalar: ArrayType
     idle: bool
 
 
@@ -47,14 +59,34 @@ def operand(x: Any, function: str = "the function") -> Any:
 
 
 def _scalar(x: Any) -> Literal:
-    found = scalar_type(x)
-    return literal(x, found.dtype, found.weak_type)
+    found = _python_type(x, enable_x64.value)
+    return Literal(_number(x, found.dtype), found)
+
+
+def _python_type(x: Any, wide: bool) -> ArrayType:
+    return scalar_type(x) if type(x) is int else _scalar_types(type(x), wide)
+
+
+@lru_cache
+def _scalar_types(python: type, wide: bool) -> ArrayType:
+    return scalar_type(python(0))
+
+
+_SAFE = 1e38
+_PYTHON_LIKE: tuple[type, ...] = (np.float32, np.float64, np.int32, np.int64)
+
+
+def _number(value: Any, dtype: DType) -> Any:
+    """A scalar of a dtype: the short way for Python numbers that surely fit, else NumPy's conversion."""
+    if (type(value) is float and -_SAFE < value < _SAFE and dtype.itemsize > 2) or (type(value) is int and -128 <= value < 128):
+        return dtype.type(value) if value >= 0 or dtype.kind not in "ub" else literal(value, dtype).value
+    return literal(value, dtype).value
 
 
 def _other(x: Any, function: str) -> Any:
     if isinstance(x, Literal | Tracer | Array):
         return x
-    if isinstance(x, np.ndarray | np.generic) and not isinstance(x, np.ma.MaskedArray):
+    if isinstance(x, np.ndarray | np.generic) and not is_masked(x):
         return _from_numpy(np.asarray(x) if isinstance(x, np.generic) else x)
     if isinstance(x, list | tuple):
         raise errors.SequenceNotArray(function=function, type=type(x).__name__)
@@ -89,29 +121,35 @@ def shape_of(x: Any) -> Shape:
 
 def same(function: str, *xs: Any) -> list[Any]:
     """The operands in their common dtype and shape; scalars keep rank 0."""
-    return _promoted(function, [operand(x, function) for x in xs], "")
+    return _promoted(function, xs, "")
 
 
 def inexact(function: str, *xs: Any) -> list[Any]:
     """As `same`, and integers and booleans become the default float dtype."""
-    return _promoted(function, [operand(x, function) for x in xs], "inexact")
+    return _promoted(function, xs, "inexact")
 
 
 def numeric(function: str, *xs: Any) -> list[Any]:
     """As `same`, and booleans become the default integer dtype."""
-    return _promoted(function, [operand(x, function) for x in xs], "numeric")
+    return _promoted(function, xs, "numeric")
 
 
-def _promoted(function: str, xs: list[Any], least: str) -> list[Any]:
-    plan = _plan(tuple([x.type for x in xs]), least, enable_x64.value)
+def _promoted(function: str, xs: Sequence[Any], least: str) -> list[Any]:
+    wide = enable_x64.value
+    values = [x if type(x) in _SCALARS else operand(x, function) for x in xs]
+    types = tuple([_python_type(x, wide) if type(x) in _SCALARS else x.type for x in values])
+    plan = _plan(types, least, wide)
     if plan is None:
-        raise errors.ShapesDiffer(op=function, shapes=", ".join(str(x.type.shape) for x in xs))
-    if plan.idle:
-        return xs
-    return [
-        _broadcasted(converted(x, plan.dtype, plan.weak) if change else x, steps)
-        for x, change, steps in zip(xs, plan.converts, plan.broadcasts, strict=True)
-    ]
+        raise errors.ShapesDiffer(op=function, shapes=", ".join(str(t.shape) for t in types))
+    return values if plan.idle else [_planned(x, plan, k) for k, x in enumerate(values)]
+
+
+def _planned(x: Any, plan: Plan, k: int) -> Any:
+    if type(x) in _SCALARS:
+        x = Literal(_number(x, plan.dtype), plan.scalar)
+    elif plan.converts[k]:
+        x = converted(x, plan.dtype, plan.weak)
+    return _broadcasted(x, plan.broadcasts[k]) if plan.broadcasts[k] else x
 
 
 def _broadcasted(x: Any, steps: Iterable[tuple[Shape, tuple[int, ...]]]) -> Any:
@@ -129,7 +167,8 @@ def _plan(types: tuple[ArrayType, ...], least: str, wide: bool) -> Plan | None:
         return None
     converts = tuple(t.dtype != dtype or t.weak_type != weak for t in types)
     broadcasts = tuple(broadcast_steps(t.shape, shape) if t.shape else () for t in types)
-    return Plan(dtype, weak, shape, converts, broadcasts, not any(converts) and not any(broadcasts))
+    idle = not any(converts) and not any(broadcasts) and not any(t.weak_type or t.dtype == bool_ for t in types)
+    return Plan(dtype, weak, shape, converts, broadcasts, ArrayType((), dtype, weak), idle)
 
 
 def least_dtype(dtype: DType, least: str) -> DType:
@@ -175,7 +214,11 @@ def converted(x: Any, dtype: DType, weak: bool = False) -> Any:
     if type(x) is not Literal:
         return convert(x, new_dtype=dtype, weak_type=weak)
     value = x.value.real if kind(found.dtype) == "c" and kind(dtype) != "c" else x.value
-    return fixed(value, dtype) if x.fixed else literal(value, dtype, weak)
+    return Literal(_number(_python(value), dtype), ArrayType((), dtype, weak), x.fixed)
+
+
+def _python(value: Any) -> Any:
+    return value.item() if type(value) in _PYTHON_LIKE else value
 
 
 def broadcasted(x: Any, shape: Shape) -> Any:

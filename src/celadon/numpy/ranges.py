@@ -7,14 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import as_array
 from celadon.numpy.creation import filled, stacked
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import sign
 from celadon.numpy.powers import power
-from celadon.numpy.promotion import accept, array, axis_of, broadcasted, common_shape, converted, operand, same, shape_from
+from celadon.numpy.promotion import (
+    accept,
+    array,
+    axis_of,
+    broadcasted,
+    common_shape,
+    converted,
+    operand,
+    same,
+    shape_from,
+)
 from celadon.numpy.transcendentals import log10
 from celadon.program import Literal, fixed, literal
 from celadon.types import DType, Shape, canonical, is_inexact, result_type

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import add, maximum, minimum, multiply
 from celadon.numpy.promotion import accept, array, axes_of, axis_of, converted, no_out, operand

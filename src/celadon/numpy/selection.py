@@ -8,13 +8,22 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.comparison import compared, isnan, truth
 from celadon.numpy.positions import nonzero
-from celadon.numpy.promotion import array, broadcasted, common_shape, converted, fixed_like, inexact, no_out, operand, same
+from celadon.numpy.promotion import (
+    array,
+    broadcasted,
+    common_shape,
+    converted,
+    fixed_like,
+    inexact,
+    no_out,
+    operand,
+    same,
+)
 from celadon.program import fixed, literal
-from celadon.types import Shape, bool_, kind
+from celadon.types import Shape, kind
 from celadon.vocabulary.call import named
 
 
@@ -60,7 +69,7 @@ def _clip(x: Any, *bounds: Any, low: bool) -> Any:
     x = array(x)
     if low:
         x = ops.maximum(*_bound_first(bounds[0], x))
-    return ops.minimum(*_bound_first(bounds[-1], x)) if len(bounds) == 2 or bounds and not low else x
+    return ops.minimum(*_bound_first(bounds[-1], x)) if len(bounds) == 2 or (bounds and not low) else x
 
 
 def _bound_first(bound: Any, x: Any) -> list[Any]:

@@ -131,7 +131,8 @@ def intersect1d(
         found = _set(lambda x, y: np.intersect1d(x, y, assume_unique), ar1, ar2)
         return found if size is None else unique(found, size=size, fill_value=fill_value)
     hosts = [np.asarray(concrete_mask(array(x))) for x in (ar1, ar2)]
-    return tuple(as_array(x) for x in np.intersect1d(*hosts, assume_unique, return_indices=True))
+    found = np.intersect1d(hosts[0], hosts[1], assume_unique, return_indices=True)
+    return tuple(as_array(x) for x in found)
 
 
 def setdiff1d(

@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
-from celadon.numpy.promotion import array, axes_of, axis_of, broadcasted, common_shape, extents_given, operand, shape_from
+from celadon import errors, vocabulary as ops
+from celadon.numpy.promotion import (
+    array,
+    axes_of,
+    axis_of,
+    broadcasted,
+    common_shape,
+    extents_given,
+    operand,
+    shape_from,
+)
 from celadon.types import Shape
 
 

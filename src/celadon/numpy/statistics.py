@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.comparison import isnan
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import conj, multiply
 from celadon.numpy.promotion import accept, array, axes_of, broadcasted, converted, inexact, no_out, operand, same
-from celadon.numpy.reductions import any as any_of
-from celadon.numpy.reductions import counted, is_small_float, mean
-from celadon.numpy.reductions import sum as sum_of
+from celadon.numpy.reductions import any as any_of, counted, is_small_float, mean, sum as sum_of
 from celadon.numpy.selection import chosen
 from celadon.numpy.shapes import expanded, moveaxis, reshape
 from celadon.program import Literal, fixed, literal

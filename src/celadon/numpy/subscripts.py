@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.numpy.contractions import contracted
 from celadon.numpy.dtypes import requested
 from celadon.numpy.promotion import array, converted, no_out
@@ -80,7 +79,7 @@ def _steps(text: str, shapes: tuple[Any, ...], optimize: Any) -> tuple[Step, ...
 
     options = "optimal" if optimize is True else _path_option(optimize)
     try:
-        _, found = opt_einsum.contract_path(
+        _, found = cast(Any, opt_einsum.contract_path)(
             text, *shapes, shapes=True, einsum_call=True, use_blas=True, optimize=options
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, IndexError) as error:
@@ -182,4 +181,4 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
 
     text, given = _parsed(subscripts, operands)
     shapes = [array(x, "einsum_path").type.shape for x in given]
-    return opt_einsum.contract_path(text, *shapes, shapes=True, optimize=optimize)
+    return cast(Any, opt_einsum.contract_path)(text, *shapes, shapes=True, optimize=optimize)

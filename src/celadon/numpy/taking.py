@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import errors
-from celadon import vocabulary as ops
+from celadon import errors, vocabulary as ops
 from celadon.array import Array, as_array
 from celadon.numpy.comparison import less
 from celadon.numpy.creation import filled, lower_mask
@@ -16,7 +15,18 @@ from celadon.numpy.division import floor_divide, remainder
 from celadon.numpy.dtypes import requested
 from celadon.numpy.joining import concatenate
 from celadon.numpy.positions import concrete_mask, nonzero
-from celadon.numpy.promotion import accept, array, axes_of, axis_of, broadcasted, constant, converted, no_out, operand, shape_from
+from celadon.numpy.promotion import (
+    accept,
+    array,
+    axes_of,
+    axis_of,
+    broadcasted,
+    constant,
+    converted,
+    no_out,
+    operand,
+    shape_from,
+)
 from celadon.numpy.selection import chosen, clip
 from celadon.numpy.shapes import expanded, moveaxis, ravel
 from celadon.program import fixed, literal

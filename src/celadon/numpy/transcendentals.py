@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from celadon import vocabulary as ops
 from celadon.numpy.promotion import constant, inexact, operand
 from celadon.numpy.ufuncs import binary, defined_in, unary
