@@ -152,6 +152,35 @@ def test_only_the_top_imports_the_package_itself() -> None:
     assert users <= {"__main__", "ledger.sides"}
 
 
+FACADES = [path for path in sorted(PACKAGE.rglob("__init__.py")) if "facade(" in path.read_text()]
+
+
+@pytest.mark.parametrize("path", FACADES, ids=lambda path: path.parent.name)
+def test_a_facade_and_its_stub_name_the_same_things(path: Path) -> None:
+    tree, stub = ast.parse(path.read_text()), ast.parse(path.with_suffix(".pyi").read_text())
+    homes = next(ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and _is_homes(n))
+    package = ".".join(path.parent.relative_to(SOURCE).parts)
+    table = {(f"{package}.{home}", name) for home, names in homes.items() for name in names.split()}
+    assert len(table) == sum(len(names.split()) for names in homes.values()), "a name stands twice in its table"
+    assert _stubbed(stub) - {(package, name) for name in _added(tree)} == table
+
+
+def _is_homes(node: ast.Assign) -> bool:
+    return ast.unparse(node.targets[0]) == "_HOMES"
+
+
+def _added(tree: ast.Module) -> list[str]:
+    """Modules that a facade names beside its table: `__all__ += [...]`."""
+    return [name for n in tree.body if isinstance(n, ast.AugAssign) for name in ast.literal_eval(n.value)]
+
+
+def _stubbed(stub: ast.Module) -> set[tuple[str, str]]:
+    """The (module, name) pairs that a stub exports: `from module import name as name`."""
+    nodes = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    assert all(alias.asname == alias.name for node in nodes for alias in node.names)
+    return {(str(node.module), alias.name) for node in nodes for alias in node.names}
+
+
 def test_the_reader_sees_a_violation() -> None:
     tree = ast.parse("from celadon import calling\ndef f():\n    import celadon.cache")
     found = [(other, late) for node, late in executed(tree) for other in imported(node, KNOWN)]

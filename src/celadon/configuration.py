@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon import errors, settings
+from celadon import calling, errors, settings
 from celadon.cpu import store
 from celadon.settings import Setting
 
@@ -43,3 +43,5 @@ class Config:
 
 
 config = Config()
+
+__all__ = ["Config", "calling", "compilation_cache_dir", "config"]  # calling: settings exist before the first jit
