@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.extend.random
 import numpy as np
 from jax import lax
 
@@ -76,6 +77,11 @@ def _pad(x: Any, value: Any, *, low: Any, high: Any, interior: Any) -> Any:
     return lax.pad(x, value, list(zip(low, high, interior, strict=True)))
 
 
+def _threefry2x32(*words: Any, folded: bool) -> Any:
+    x, y = jax.extend.random.threefry2x32_p.bind(*words)
+    return x ^ y if folded else y.astype(np.uint64) << 32 | x.astype(np.uint64)
+
+
 FUNCTIONS: dict[str, Function] = {
     **{name: getattr(lax, name) for name in _SAME_NAME},
     **{name: getattr(lax, theirs) for name, theirs in _OTHER_NAME.items()},
@@ -119,6 +125,7 @@ FUNCTIONS: dict[str, Function] = {
     "sort": _sort,
     "dot_general": lax.dot_general,
     "call": lambda x, program: _body(program)(x),
+    "threefry2x32": _threefry2x32,
 }
 
 

@@ -318,6 +318,15 @@ def _dot_general(op: Op) -> Iterator[Sample]:
         yield Sample(op, arrays, params)
 
 
+def _threefry(op: Op) -> Iterator[Sample]:
+    word = np.dtype(np.uint32)
+    random = np.random.default_rng(0)
+    for shapes in (((50,),) * 4, ((), (), (50,), (50,)), ((), (), (), (3, 4)), ((),) * 4, ((0,),) * 4):
+        words = tuple(np.asarray(random.integers(0, 1 << 32, shape), word) for shape in shapes)
+        for folded in (False, True):
+            yield Sample(op, words, {"folded": folded})
+
+
 def _call(op: Op) -> Iterator[Sample]:
     with recorded("twice") as record:
         x = record.input(ArrayType((3,), float32))
@@ -330,7 +339,7 @@ MAKERS: dict[str, Maker] = {
     "reduce_precision": _precision, "integer_pow": _integer_pow, "argmax": _arg, "argmin": _arg, "reduce": _reduce,
     "reduce_window": _window, "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice, "gather": _gather, "sort": _sort, "dot_general": _dot_general,
-    "call": _call,
+    "call": _call, "threefry2x32": _threefry,
     "reshape": _each((((2, 6),), {"shape": (3, 4)}), (((2, 0),), {"shape": (0,)}), (((1,),), {"shape": ()})),
     "transpose": _each((((2, 3, 4),), {"permutation": (2, 0, 1)}), (((),), {"permutation": ()})),
     "reverse": _each((((2, 3, 4),), {"dimensions": (0, 2)}), (((3,),), {"dimensions": ()})),

@@ -12,6 +12,7 @@ from celadon.program import Equation, Program, fixed
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, kind
 from celadon.vocabulary.arithmetic import add, divide, maximum, minimum, multiply, negate, subtract
+from celadon.vocabulary.bits import expand_threefry
 from celadon.vocabulary.bitwise import and_, or_
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.conversion import complex_, imag, real
@@ -166,4 +167,5 @@ PRIVATE: dict[str, Expansion] = {
     "cummax": _cumulative(maximum, lowest, True),
     "cummin": _cumulative(minimum, highest, True),
     "cumlogsumexp": _cumulative(log_of_sum, lowest, False),
+    "threefry2x32": expand_threefry,
 }

@@ -19,6 +19,7 @@ from celadon.cpu import (
     math_special as special,
     math_trigonometric as trigonometric,
     math_zeta as zetas,
+    threefry,
 )
 from celadon.cpu.complex_rules import Pair
 from celadon.cpu.conversion_rules import letter
@@ -245,6 +246,7 @@ rows: dict[str, Row] = {
     "subtract": _row(iuf=_subtract, c=cr.subtract),
     "tan": _analytic(trigonometric.tan, cf.tan),
     "tanh": _analytic(hyperbolic.tanh, cf.tanh),
+    "threefry2x32": _informed("u", threefry.threefry2x32),
     "xor": _row(biu=_xor),
     "zeta": _analytic(zetas.zeta),
 }

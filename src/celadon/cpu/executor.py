@@ -32,7 +32,7 @@ class CPU:
 
     name = "cpu"
     takes = EVERYTHING
-    native: frozenset[str] = frozenset([*emit_moves.CUMULATIVE, "logistic"])
+    native: frozenset[str] = frozenset([*emit_moves.CUMULATIVE, "logistic", "threefry2x32"])
 
     def lacks(self, program: Program) -> list[str]:
         """The ops of a lowered program for which there is no kernel, with dtypes: "sine:c64"."""

@@ -17,7 +17,7 @@ _DEAR_OPS = frozenset((
     "divide", "remainder", "power", "sine", "cosine", "tan", "tanh", "exponential", "exponential_minus_one",
     "log", "log_plus_one", "logistic", "sqrt", "rsqrt", "cbrt", "atan2", "erf", "erfc", "erf_inv", "lgamma",
     "digamma", "zeta", "polygamma", "bessel_i1e", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh",
-    "sinh", "next_after",
+    "sinh", "next_after", "threefry2x32",
 ))  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from celadon.vocabulary.arithmetic import (
     square,
     subtract,
 )  # fmt: skip
+from celadon.vocabulary.bits import threefry2x32
 from celadon.vocabulary.bitwise import (
     and_,
     count_leading_zeros,
@@ -76,5 +77,5 @@ __all__ = [
     "logistic", "maximum", "minimum", "multiply", "negate", "next_after", "not_", "or_", "polygamma", "popcnt",
     "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt",
     "select", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sinh", "sqrt",
-    "square", "subtract", "tan", "tanh", "xor", "zeta",
+    "square", "subtract", "tan", "tanh", "threefry2x32", "xor", "zeta",
 ]  # fmt: skip
