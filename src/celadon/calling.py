@@ -396,6 +396,7 @@ def block_until_ready(x: Any) -> Any:
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of fun(*args, **kwargs) without computing it; arguments need only shape and dtype.
 
+    >>> from celadon import ShapeDtypeStruct
     >>> eval_shape(lambda x: x, ShapeDtypeStruct((2,), "float32"))
     ShapeDtypeStruct(shape=(2,), dtype=float32)
     """

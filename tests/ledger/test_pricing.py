@@ -103,6 +103,13 @@ def test_a_function_that_raises_is_a_clear_error():
         price(Job(Celadon(f), {"x": 1.0}, {"n": [1]}), plan=PLAN)
     with pytest.raises(errors.TargetFailed, match="ValueError: never"):
         lowered(Job(Celadon(f), {"x": 1.0}, {"n": [1]}))
+    def leaves(x, n):
+        raise SystemExit(3)
+
+    with pytest.raises(errors.TargetFailed, match=r"leaves raised SystemExit: 3 at .*test_pricing.py"):
+        price(Job(Celadon(leaves), {"x": 1.0}, {"n": [1]}), plan=PLAN)
+    with pytest.raises(errors.TargetFailed, match=r"which is no array or scalar\n"):
+        price(Job(Celadon(lambda x, n: "text"), {"x": 1.0}, {"n": [1]}), plan=PLAN)
     with pytest.raises(errors.NothingToPrice):
         price(Job(Celadon(f), {"x": 1.0}, {}), plan=PLAN)
 

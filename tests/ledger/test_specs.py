@@ -55,12 +55,23 @@ def test_a_damaged_file(tmp_path):
     (tmp_path / "x.npy").write_bytes(b"no array")
     with pytest.raises(errors.SpecFileUnreadable, match=re.escape(str(tmp_path))):
         specs.argument(f"x={tmp_path}/x.npy")
+    with pytest.raises(errors.SpecFileUnreadable, match="directory"):
+        specs.argument(f"x=['{tmp_path}']")
+    np.savez(tmp_path / "x.npy.npz", a=np.ones(2))
+    (tmp_path / "x.npy.npz").rename(tmp_path / "x.npy")
+    with pytest.raises(errors.SpecFileUnreadable, match=r"no \.npy file"):
+        specs.argument(f"x={tmp_path}/x.npy")
+
+
+def test_a_static_nan_is_a_float():
+    assert np.isnan(specs.static("s=nan")[1][0]) and specs.static("s=nano")[1] == ["nano"]
 
 
 @pytest.mark.parametrize(("text", "values"), [
     ("s=2.0,3.0", [2.0, 3.0]), ("s=2", [2]), ("s=1,1.0,True", [1, 1.0, True]), ("s=(1,2),(3,)", [(1, 2), (3,)]),
     ("s='a,b',c", ["a,b", "c"]), ("s=None,", [None]), ("s=-1e-3", [-0.001]), ("s=[1,2]", [[1, 2]]),
-    ("s=frozenset({1})", None),
+    ("s=frozenset({1}),slice(3),int('7')", [frozenset({1}), slice(3), 7]), ("s=inf,-inf", [np.inf, -np.inf]),
+    ("s=open('f')", None), ("s=eval('1')", None), ("s=range(", None),
 ])  # fmt: skip
 def test_static_values(text, values):
     if values is None:
@@ -165,6 +176,12 @@ def test_files_that_do_not_import(tmp_path, source, words):
     (tmp_path / "broken.py").write_text(source)
     with pytest.raises(errors.TargetImportFailed, match=re.escape(words)):
         targets.load(f"{tmp_path}/broken.py:f")
+
+
+@pytest.mark.parametrize("text", ["x=f32[1000000,1000000,1000]", "x=i8[99999999999999999999]", "x=f32[0,99999999999999999999]"])
+def test_an_array_that_fits_no_memory(text):
+    with pytest.raises(errors.OutOfMemory):
+        specs.argument(text)
 
 
 def test_the_alias_ends_with_its_block():

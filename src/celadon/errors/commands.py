@@ -32,7 +32,7 @@ class TargetNotFound(CeladonError, ImportError):
 class TargetImportFailed(CeladonError, ImportError):
     code = "CEL603"
     title = "The target's file can't be imported"
-    message = "importing '{place}' raised {error} at {raised}"
+    message = "importing '{place}' raised {error}"
     cause = "The target is found by running its file, and the file itself raised an error."
     cure = "Make the file importable on its own: python -c 'import ...' shows the whole traceback."
     when = "When the file has a syntax error, imports something missing, or needs input to run."
@@ -80,7 +80,7 @@ class TargetNotCallable(CeladonError, TypeError):
 class TargetFailed(CeladonError, RuntimeError):
     code = "CEL606"
     title = "The target raised an error"
-    message = "{function} raised {error} at {raised}"
+    message = "{function} raised {error}"
     cause = "The function does not run with the arguments that were given, traced or static."
     cure = "Call it with these arguments in Python first; correct the specs or the function."
     when = "When a target that is priced, lowered or compared raises an error with every argument in its place."

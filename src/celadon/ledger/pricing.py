@@ -147,10 +147,9 @@ def _failing(side: Side) -> Generator[None]:
     """Report what the user's function raises as a failure of the target."""
     try:
         yield
-    except Exception as error:
+    except targets.RAISED as error:
         name = getattr(side.function, "__name__", type(side.function).__name__)
-        summary, line = targets.summary(error), targets.raised_at(error)
-        raise errors.TargetFailed(function=name, error=summary, raised=line) from error
+        raise errors.TargetFailed(function=name, error=targets.with_line(error)) from error
 
 
 def _typed(value: Any) -> str:
@@ -259,7 +258,7 @@ class _Trial:
         self.first: list[FirstCall] = []
         self.seen: list[Event] = []
         self.shapes: list[Any] = []
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.steady: Interval | None = None
         self.entries = self.executables = 0
 
@@ -273,7 +272,7 @@ class _Trial:
             passes = [self._pass(shown_values)]
             while len(passes) < plan.passes and sum(call.total for each in passes for call in each) < plan.pass_seconds:
                 passes.append(self._pass(shown_values))
-        except Exception as error:  # the user's function may raise anything; what it was is the finding
+        except targets.RAISED as error:  # what the user's function raised is the finding
             self.error = error
         else:
             ordered = [sorted(calls, key=lambda call: call.total) for calls in zip(*passes, strict=True)]

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, nan, prod
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ from celadon.types import DType, from_short
 
 NDArray = np.ndarray[Any, Any]
 
+_ADDRESSABLE = 1 << 47  # bytes
 _EMPTY = re.compile(r"(\w+)\[\s*\]")
 
 
@@ -115,7 +117,20 @@ def _dtype(spec: Spec, name: str) -> DType:
 
 
 def filled(shape: Sequence[int], dtype: DType, random: np.random.Generator) -> NDArray:
-    """An array of a dtype: bools, integers below 10, or numbers of a standard normal distribution."""
+    """An array of a dtype: bools, integers below 10, or numbers of a standard normal distribution.
+
+    Raises: `OutOfMemory`.
+    """
+    nbytes = prod(max(extent, 1) for extent in shape) * dtype.itemsize
+    if nbytes >= _ADDRESSABLE:  # NumPy refuses these in other words
+        raise errors.OutOfMemory(bytes=nbytes)
+    try:
+        return _drawn(shape, dtype, random)
+    except MemoryError as error:
+        raise errors.OutOfMemory(bytes=nbytes) from error
+
+
+def _drawn(shape: Sequence[int], dtype: DType, random: np.random.Generator) -> NDArray:
     if dtype == np.dtype(bool):
         return random.integers(0, 2, shape).astype(dtype)
     if dtype.kind in "iu":
@@ -126,18 +141,25 @@ def filled(shape: Sequence[int], dtype: DType, random: np.random.Generator) -> N
 
 def _file(spec: Spec, path: str) -> NDArray:
     try:
-        return np.load(Path(path), allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else str(error).splitlines()[0]
+        with Path(path).open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except FileNotFoundError as error:
+        raise errors.SpecFileUnreadable(argument=spec.argument, path=path, reason="there is no such file") from error
+    except OSError as error:
+        raise errors.SpecFileUnreadable(argument=spec.argument, path=path, reason=error.strerror or error) from error
+    except (ValueError, EOFError) as error:  # NumPy's words are about pickles
+        reason = "it is no .npy file of numbers, or it is cut off"
         raise errors.SpecFileUnreadable(argument=spec.argument, path=path, reason=reason) from error
+    except MemoryError as error:
+        raise errors.OutOfMemory(bytes=Path(path).stat().st_size) from error
 
 
 def static(text: str, module: ModuleType | None = None) -> tuple[str, list[Any]]:
     """The name and the values of a static argument, split at top-level commas.
 
     Args:
-        text: name=value,value,...; a value is a Python literal, a name or a call of a name of the target's module
-            (`Config(width=2)`), or else a bare word, which is a string.
+        text: name=value,value,...; a value is a Python literal, nan or inf, a name or a call of a name of the target's
+            module or of Python's own (`Config(width=2)`, `slice(3)`), or else a bare word, which is a string.
         module: the module in which names are looked up.
 
     Raises: `SpecMalformed`.
@@ -148,6 +170,8 @@ def static(text: str, module: ModuleType | None = None) -> tuple[str, list[Any]]
     ('axes', [(0, 1), (1,), None])
     >>> static("mode=fast,'very slow'")
     ('mode', ['fast', 'very slow'])
+    >>> static("s=nan,-inf,slice(3)")
+    ('s', [nan, -inf, slice(None, 3, None)])
     """
     spec = split(text)
     return spec.argument, [_static_value(spec, part, module) for part in _parts(spec)]
@@ -172,7 +196,9 @@ def _static_value(spec: Spec, node: ast.expr, module: ModuleType | None) -> Any:
 def _named(spec: Spec, node: ast.expr, module: ModuleType | None) -> Any:
     match node:
         case ast.Name(id=name):
-            return getattr(module, name, name)
+            return getattr(module, name, _WORDS.get(name, name))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id=name)) if name in _WORDS:
+            return -_WORDS[name]
         case ast.Attribute(value=value, attr=name):
             return _attribute(spec, _named(spec, value, module), name)
         case ast.Call(func=function, args=args, keywords=keywords):
@@ -183,6 +209,12 @@ def _named(spec: Spec, node: ast.expr, module: ModuleType | None) -> Any:
             raise _malformed(spec, f"'{ast.unparse(node)}' is no literal, name or call")
 
 
+_BUILT_IN: dict[str, Any] = {
+    kind.__name__: kind for kind in (bool, bytes, complex, dict, float, frozenset, int, range, set, slice, str, tuple)
+}
+_WORDS: dict[str, Any] = {"nan": nan, "inf": inf}
+
+
 def _attribute(spec: Spec, value: Any, name: str) -> Any:
     if not hasattr(value, name):
         raise _malformed(spec, f"there is no '{name}' in {value!r}")
@@ -190,6 +222,8 @@ def _attribute(spec: Spec, value: Any, name: str) -> Any:
 
 
 def _called(spec: Spec, function: Any, values: list[Any], named: dict[str, Any]) -> Any:
+    if isinstance(function, str):
+        function = _BUILT_IN.get(function, function)
     if not callable(function):
         raise _malformed(spec, f"the target's module has no function or class '{function}'")
     try:

@@ -18,6 +18,7 @@ from celadon.errors.catalogue import PACKAGE
 from celadon.ledger.alias import answering
 
 Function = Callable[..., Any]
+RAISED = (Exception, SystemExit)  # what a user's code may raise: anything but an interrupt
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def _imported(target: Target) -> ModuleType:
         if not target.is_file and error.name is not None and target.place.startswith(error.name):
             raise errors.TargetNotFound(kind="module", place=target.place, name=target.name) from error
         raise _failed(target, error) from error
-    except (Exception, SystemExit) as error:
+    except RAISED as error:
         raise _failed(target, error) from error
 
 
@@ -142,7 +143,7 @@ def _from_file(target: Target) -> ModuleType:
 
 
 def _failed(target: Target, error: BaseException) -> errors.TargetImportFailed:
-    return errors.TargetImportFailed(place=target.place, error=summary(error), raised=raised_at(error))
+    return errors.TargetImportFailed(place=target.place, error=with_line(error))
 
 
 def summary(error: BaseException) -> str:
@@ -155,13 +156,19 @@ def summary(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
+def with_line(error: BaseException) -> str:
+    """The summary of an error, and the user's line that it came through if there is one."""
+    line = raised_at(error)
+    return f"{summary(error)} at {line}" if line else summary(error)
+
+
 def raised_at(error: BaseException) -> str:
-    """The innermost line outside Celadon and outside installed packages that an error came through."""
+    """The innermost line outside Celadon and outside installed packages that an error came through, or nothing."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
     if not frames:
-        return "an unknown line"
+        return ""
     return errors.describe(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name)
 
 

@@ -25,7 +25,7 @@ class Evidence:
     argument: str
     values: int
     identical: Sequence[str]
-    refused: Exception | None
+    refused: BaseException | None
     shapes: int
     spent: float
     gain: float
@@ -66,7 +66,7 @@ def _by_value(found: Evidence) -> Verdict:
     )
 
 
-def _untraceable(found: Evidence, error: Exception) -> Verdict:
+def _untraceable(found: Evidence, error: BaseException) -> Verdict:
     line = getattr(error, "line", "") or targets.raised_at(error)
     if isinstance(error, errors.ArgumentNotArray):
         if found.values == 1:
@@ -75,7 +75,7 @@ def _untraceable(found: Evidence, error: Exception) -> Verdict:
     return Verdict("keep it static", _need(found, error), line, code_at(line))
 
 
-def _need(found: Evidence, error: Exception) -> str:
+def _need(found: Evidence, error: BaseException) -> str:
     if found.shapes > 1:
         return "the output's shape depends on it"
     if isinstance(error, errors.TracerIntegerConversionError):
