@@ -18,7 +18,7 @@ from celadon.settings import Setting
 from celadon.signature import Parameters, Selection, Signature, leaf_names, parameters_of, resolved_indices, select
 from celadon.stages import Entry, Lowered, Options, Traced, result_names
 from celadon.tables import Table, every_table, shared_table
-from celadon.tracing import Record, Tracer, Value
+from celadon.tracing import Recorded, Tracer, Value
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, canonical, scalar_type, short_names
 from celadon.vocabulary.call import call
@@ -89,7 +89,7 @@ class Jit:
         _wrappers.add(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and tracing.recording() is None:
+        if not kwargs and tracing.active() is None:
             run = self._remembered(args)
             if run is not None:
                 return run(args)
@@ -115,9 +115,8 @@ class Jit:
         if disable_jit.value:
             return self.__wrapped__(*args, **kwargs)
         request = Request(self, args, kwargs)
-        record = tracing.recording()
-        if record is not None:
-            return self._nested(request, record)
+        if tracing.active() is not None:
+            return self._nested(request)
         entry = self._known(request) or self._entered(request)
         if entry.watched:
             entry.check_mutation(request.static_values)
@@ -162,7 +161,7 @@ class Jit:
                 self.table.traces[request.key] = found
         return found
 
-    def _nested(self, request: Request, record: Record) -> Any:
+    def _nested(self, request: Request) -> Any:
         if self.options.inline:
             return self.__wrapped__(*request.args, **request.kwargs)
         traced = self._traced(request)
@@ -322,12 +321,14 @@ def _first(path: Sequence[Any]) -> object:
 def type_of_leaf(x: Any) -> ArrayType | None:
     """The type that a leaf is traced with, or None for what is no array."""
     kind = type(x)
-    if kind is Array or kind is Tracer:
+    if kind is Array or kind is Recorded:
         return x.type
     if kind in _SCALARS:
         return scalar_type(x)
     if isinstance(x, np.ndarray | np.generic):
         return _type_of_numpy(x)
+    if isinstance(x, Tracer):
+        return x.type
     if isinstance(x, bool | int | float | complex):
         return scalar_type(x)
     return _type_of_other(x)

@@ -13,6 +13,7 @@ import numpy as np
 
 from celadon import errors
 from celadon.errors.catalogue import PACKAGE
+from celadon.keys import shown
 from celadon.program import Equation, Literal, Operand, Program, Source, Var, literal
 from celadon.types import ArrayType, DType, Shape, canonical, scalar_type
 
@@ -33,7 +34,8 @@ class Value:
 
     @property
     def dtype(self) -> DType:
-        return self.type.dtype
+        found = self.type.dtype
+        return found if found.kind != "V" else shown(found)
 
     @property
     def ndim(self) -> int:
@@ -101,11 +103,18 @@ install({f"__{name}__": _first_use(f"__{name}__") for name in _OPERATORS})
 
 
 class Interpreter(Protocol):
+    """Decides what an op does. `outer` is the one that was current when it was opened; None stands for Evaluate."""
+
+    name: str
+    open: bool
+    outer: Interpreter | None
+
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any: ...
 
 
 class _State(threading.local):
     interpreter: Interpreter | None = None
+    source: Source | None = None
 
 
 class Outside:
@@ -119,77 +128,135 @@ class Outside:
         return object.__getattribute__(self, name)
 
 
-_state = _State()
+state = _State()
 outside = Outside()
 
 
 def current() -> Interpreter:
     """The interpreter that ops go to, in this thread."""
-    return _state.interpreter or outside.interpreter
+    return state.interpreter or outside.interpreter
+
+
+def active() -> Interpreter | None:
+    """The interpreter of this thread that is not Evaluate, or None."""
+    return state.interpreter
 
 
 def recording() -> Record | None:
     """The innermost open trace of this thread, or None outside any."""
-    found = _state.interpreter
-    return found if type(found) is Record else None
+    found = state.interpreter
+    while found is not None and type(found) is not Record:
+        found = found.outer
+    return found
 
 
 @contextmanager
 def interpreting(interpreter: Interpreter | None) -> Generator[None]:
-    before = _state.interpreter
-    _state.interpreter = interpreter
+    before = state.interpreter
+    state.interpreter = interpreter
     try:
         yield
     finally:
-        _state.interpreter = before
+        state.interpreter = before
+
+
+def apply_in(interpreter: Interpreter | None, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+    """An op applied by another interpreter than the current one."""
+    before = state.interpreter
+    state.interpreter = interpreter
+    try:
+        return (interpreter or outside.interpreter).apply(op, operands, params)
+    finally:
+        state.interpreter = before
+
+
+@contextmanager
+def standing_for(source: Source | None) -> Generator[None]:
+    """Equations recorded in the block bear this line of the user's, whoever asks for them."""
+    before = state.source
+    state.source = source
+    try:
+        yield
+    finally:
+        state.source = before
+
+
+def within(interpreter: Interpreter | None, wanted: Interpreter) -> bool:
+    """Whether values of an open interpreter may be used in another one: it is that one or stands outside it."""
+    while interpreter is not None and interpreter is not wanted:
+        interpreter = interpreter.outer
+    return interpreter is wanted and wanted.open
 
 
 class Tracer(Value):
-    """A value that is known only by its type while a function is traced.
+    """A value that an interpreter other than Evaluate works on."""
 
-    Asking for its concrete value raises an error that names the argument it came from.
-    """
-
-    __slots__ = ("record", "source", "type", "variable")
-
-    def __init__(self, record: Record, var: Var, source: Source | None = None):
-        self.record, self.variable, self.type, self.source = record, var, var.type, source
+    __slots__ = ("interpreter", "type")
+    interpreter: Interpreter
 
     def __repr__(self) -> str:
         return f"Tracer<{self.type}>"
 
-    def __bool__(self) -> bool:
-        raise self._asked(errors.TracerBoolConversionError)
-
-    def __int__(self) -> int:
-        raise self._asked(errors.ConcretizationTypeError, wanted="int")
-
-    def __float__(self) -> float:
-        raise self._asked(errors.ConcretizationTypeError, wanted="float")
-
-    def __complex__(self) -> complex:
-        raise self._asked(errors.ConcretizationTypeError, wanted="complex")
-
-    def __index__(self) -> int:
-        raise self._asked(errors.TracerIntegerConversionError)
-
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]:
-        raise self._asked(errors.TracerArrayConversionError)
+        raise self.asked(errors.TracerArrayConversionError)
 
     def item(self, *args: int) -> Any:
-        raise self._asked(errors.ConcretizationTypeError, wanted="Python scalar")
+        raise self.asked(errors.ConcretizationTypeError, wanted="Python scalar")
+
+    def asked(self, error: Callable[..., errors.CeladonError], **facts: object) -> errors.CeladonError:
+        """The error about a concrete value that was asked for."""
+        return error(type=self.type, function=self.interpreter.name, origin=self.origin(), **facts)
+
+    def origin(self) -> str:
+        """Which arguments the value depends on, in words."""
+        return _argument_words([])
+
+    def made(self) -> str:
+        """The line that made the value, in words."""
+        return "an unknown line"
 
     tolist = item
     __hash__ = Value.__hash__
 
-    def _asked(self, error: Callable[..., errors.CeladonError], **facts: object) -> errors.CeladonError:
-        return error(type=self.type, function=self.record.name, origin=self.record.origin(self.variable), **facts)
+
+class Recorded(Tracer):
+    """A variable of a program that is being recorded, known only by its type.
+
+    Asking for its concrete value raises an error that names the argument it came from.
+    """
+
+    __slots__ = ("source", "variable")
+    interpreter: Record
+
+    def __init__(self, record: Record, var: Var, source: Source | None = None):
+        self.interpreter, self.variable, self.type, self.source = record, var, var.type, source
+
+    def __bool__(self) -> bool:
+        raise self.asked(errors.TracerBoolConversionError)
+
+    def __int__(self) -> int:
+        raise self.asked(errors.ConcretizationTypeError, wanted="int")
+
+    def __float__(self) -> float:
+        raise self.asked(errors.ConcretizationTypeError, wanted="float")
+
+    def __complex__(self) -> complex:
+        raise self.asked(errors.ConcretizationTypeError, wanted="complex")
+
+    def __index__(self) -> int:
+        raise self.asked(errors.TracerIntegerConversionError)
+
+    def origin(self) -> str:
+        return self.interpreter.origin(self.variable)
+
+    def made(self) -> str:
+        return errors.describe(*self.source) if self.source else "an unknown line"
 
 
 class Record:
     """Records a program: every op called while it is current becomes an equation."""
 
-    def __init__(self, name: str = "main", outer: Record | None = None, tracing: bool = True):
+    def __init__(self, name: str = "main", outer: Interpreter | None = None, tracing: bool = True):
         self.name, self.outer, self.open, self.tracing = name, outer, True, tracing
         self.inputs: list[Var] = []
         self.input_names: list[str] = []
@@ -200,44 +267,43 @@ class Record:
         var = Var(type)
         self.inputs.append(var)
         self.input_names.append(name)
-        return Tracer(self, var, user_source() if self.tracing else None)
+        return Recorded(self, var, user_source() if self.tracing else None)
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         inputs = [self.operand(x) for x in operands]
         types = op.result_type(*[x.type for x in inputs], **params)
-        source = user_source() if self.tracing else None
+        source = state.source or (user_source() if self.tracing else None)
         outputs = [Var(t) for t in types] if op.multiple else [Var(types)]
         self.equations.append(Equation(op, inputs, outputs, params, source))
         if op.multiple:
-            return [Tracer(self, var, source) for var in outputs]
-        return Tracer(self, outputs[0], source)
+            return [Recorded(self, var, source) for var in outputs]
+        return Recorded(self, outputs[0], source)
 
     def operand(self, x: Any) -> Operand:
         """What stands for a value in this program: its variable, a literal, or a captured array."""
         kind = type(x)
-        if kind is Tracer:
-            return x.variable if x.record is self else self._from_outside(x)
+        if kind is Recorded and x.interpreter is self:
+            return x.variable
         if kind is Literal:
             return x
+        if isinstance(x, Tracer):
+            return self._from_outside(x)
         if isinstance(x, bool | int | float | complex) and not isinstance(x, np.generic):
             found = scalar_type(x)
             return literal(x, found.dtype, found.weak_type)
         return self.capture(x)
 
     def _from_outside(self, x: Tracer) -> Var:
-        if not self._within(x.record):
+        if not within(self.outer, x.interpreter):
             raise leaked(x)
         return self._captured(x)
-
-    def _within(self, record: Record) -> bool:
-        outer = self.outer
-        while outer is not None and outer is not record:
-            outer = outer.outer
-        return outer is record and record.open
 
     def capture(self, x: Any) -> Operand:
         if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.shape == ()):
             return literal(x, canonical(x.dtype))
+        kept = outside.as_array(x)
+        if not kept.type.shape and not isinstance(kept, Tracer):
+            return Literal(kept.host[()], kept.type)
         return self._captured(x)
 
     def _captured(self, x: Any) -> Var:
@@ -272,8 +338,7 @@ class Record:
 
 def leaked(x: Tracer) -> errors.CeladonError:
     """The error about a traced value met outside its trace."""
-    made = errors.describe(*x.source) if x.source else "an unknown line"
-    return errors.UnexpectedTracerError(type=x.type, function=x.record.name, made=made)
+    return errors.UnexpectedTracerError(type=x.type, function=x.interpreter.name, made=x.made())
 
 
 def _argument_words(names: list[str]) -> str:
@@ -285,7 +350,7 @@ def _argument_words(names: list[str]) -> str:
 @contextmanager
 def recorded(name: str = "main", tracing: bool = True) -> Generator[Record]:
     """Open a trace in this thread; it is closed at the end of the block, and its tracers are then dead."""
-    record = Record(name, recording(), tracing)
+    record = Record(name, state.interpreter, tracing)
     with interpreting(record):
         try:
             yield record

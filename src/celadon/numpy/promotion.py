@@ -12,7 +12,7 @@ import numpy as np
 from celadon import errors
 from celadon.array import Array, as_array, is_masked
 from celadon.program import Literal, fixed, literal
-from celadon.tracing import Tracer, recording
+from celadon.tracing import Recorded, Tracer, recording
 from celadon.types import (
     ArrayType,
     DType,
@@ -49,7 +49,7 @@ def operand(x: Any, function: str = "the function") -> Any:
     A NumPy array under a trace is captured once, however often it is used.
     """
     found = type(x)
-    if found is Tracer:
+    if found is Recorded:
         return x
     if found is Array:
         return x if x.type.shape or recording() is None else Literal(x.host[()], x.type)
@@ -102,7 +102,7 @@ def _from_numpy(x: np.ndarray[Any, Any]) -> Any:
         return literal(x, dtype)
     if record is None:
         return as_array(x)
-    return Tracer(record, record.capture(x))  # pyright: ignore[reportArgumentType]
+    return Recorded(record, record.capture(x))  # pyright: ignore[reportArgumentType]
 
 
 def operand_type(x: Any, function: str = "the function") -> ArrayType:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from celadon import errors
-from celadon.op import Op, unite_all
+from celadon.op import Op, registry, unite_all
 from celadon.program import fixed
-from celadon.types import ArrayType
-from celadon.vocabulary.kinds import ANY, FLOAT, NUMBER, ORDERED, SIGNED, elementwise, real_dtype, require
+from celadon.types import ArrayType, kind
+from celadon.vocabulary.kinds import ANY, FLOAT, NUMBER, ORDERED, SIGNED, elementwise, like, real_dtype, require
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 from celadon.vocabulary.shape import broadcast_in_dim
 
@@ -142,15 +142,78 @@ def _integer_pow_expand(x: Array, *, y: int) -> Array:
     return divide(one, power) if y < 0 else power
 
 
+def _whole_quotient(x: Any, y: Any) -> Any:
+    """x / y rounded to zero."""
+    quotient = divide(x, y)
+    return multiply(sign(quotient), floor(abs_(quotient)))
+
+
+def _power_by_base(x: Any, y: Any) -> Any:
+    """y x**(y - 1); zero where y is, so that x may be zero there."""
+    none = _is(y, 0)
+    exponent = registry["select"](none, like(1, y), subtract(y, like(1, y)))
+    return registry["select"](none, like(0, x), multiply(registry["convert"](y, new_dtype=x.type.dtype), power(x, exponent)))
+
+
+def _power_by_exponent(out: Any, x: Any, y: Any) -> Any:
+    """log(x) x**y; zero where x is and x**y is no infinity."""
+    logarithm = registry["log"](registry["select"](_is(x, 0), like(1, x), x))
+    return multiply(logarithm, out)
+
+
+def _is(x: Any, value: int) -> Any:
+    return registry["compare"](x, like(value, x), direction="EQ")
+
+
+def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
+    return None if y == 0 else multiply(t, multiply(like(y, x), integer_pow(x, y=y - 1)))
+
+
+def _share(out: Any, x: Any, y: Any) -> Any:
+    """1 where x is the extreme one, 1/2 where both are, else 0."""
+    select, equal = registry["select"], registry["compare"]
+    half = select(equal(x, y, direction="EQ"), like(0.5, out), like(1, out))
+    return select(equal(x, out, direction="EQ"), half, like(0, out))
+
+
+def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
+    if kind(x.type.dtype) != "c":
+        return multiply(t, sign(x))
+    size = registry["select"](_is(out, 0), like(1, out), out)
+    direction = divide(registry["conj"](x), registry["convert"](size, new_dtype=x.type.dtype))
+    return registry["real"](multiply(t, direction))
+
+
 _product = by_kind(biuf=np.multiply, c=complex_product)
 _ratio = by_kind(iu=_quotient, f=np.divide, c=in_double(np.divide))
 
-add = elementwise("add", np.add, ANY, 2, exact=True)
-subtract = elementwise("subtract", np.subtract, NUMBER, 2, exact=True)
-multiply = elementwise("multiply", _product, ANY, 2, exact="biuf")
-divide = elementwise("divide", _ratio, NUMBER, 2, exact="iuf")
-remainder = elementwise("remainder", by_kind(iu=_rest, f=in_single(np.fmod)), ORDERED, 2, exact=True)
-power = elementwise("power", by_kind(iu=_integer_power, fc=in_double(np.power)), NUMBER, 2)
+add = elementwise(
+    "add", np.add, ANY, 2, exact=True,
+    tangent=(lambda t, out, x, y: t, lambda t, out, x, y: t), transpose=(lambda ct, x, y: ct,),
+)  # fmt: skip
+subtract = elementwise(
+    "subtract", np.subtract, NUMBER, 2, exact=True,
+    tangent=(lambda t, out, x, y: t, lambda t, out, x, y: negate(t)),
+    transpose=(lambda ct, x, y: ct, lambda ct, x, y: negate(ct)),
+)  # fmt: skip
+multiply = elementwise(
+    "multiply", _product, ANY, 2, exact="biuf",
+    tangent=("multilinear",), transpose=(lambda ct, x, y: multiply(ct, y), lambda ct, x, y: multiply(x, ct)),
+)  # fmt: skip
+divide = elementwise(
+    "divide", _ratio, NUMBER, 2, exact="iuf",
+    tangent=("multilinear", lambda t, out, x, y: negate(divide(multiply(t, out), y))),
+    transpose=(lambda ct, x, y: divide(ct, y), None),
+)  # fmt: skip
+remainder = elementwise(
+    "remainder", by_kind(iu=_rest, f=in_single(np.fmod)), ORDERED, 2, exact=True,
+    tangent=(lambda t, out, x, y: t, lambda t, out, x, y: negate(multiply(t, _whole_quotient(x, y)))),
+)  # fmt: skip
+power = elementwise(
+    "power", by_kind(iu=_integer_power, fc=in_double(np.power)), NUMBER, 2,
+    tangent=(lambda t, out, x, y: multiply(t, _power_by_base(x, y)),
+             lambda t, out, x, y: multiply(t, _power_by_exponent(out, x, y))),
+)  # fmt: skip
 integer_pow = Op(
     "integer_pow",
     _integer_pow_type,
@@ -159,19 +222,30 @@ integer_pow = Op(
     unite=unite_all,
     exact="iuf",
     kind="elementwise",
+    tangent=(_integer_pow_tangent,),
 )
 square = elementwise(
-    "square", by_kind(iuf=np.square, c=lambda x: complex_product(x, x)), NUMBER, text="chlo.square", exact="iuf"
+    "square", by_kind(iuf=np.square, c=lambda x: complex_product(x, x)), NUMBER, text="chlo.square", exact="iuf",
+    tangent=(lambda t, out, x: multiply(t, multiply(like(2, x), x)),),
 )
 
-maximum = elementwise("maximum", greater, ANY, 2, exact=True)
-minimum = elementwise("minimum", smaller, ANY, 2, exact=True)
-negate = elementwise("negate", np.negative, NUMBER, exact=True)
-sign = elementwise("sign", by_kind(i=np.sign, f=in_single(_sign), c=in_double(_complex_sign)), SIGNED, exact="if")
-abs_ = Op("abs", _abs_type, _abs, text="stablehlo.abs", unite=unite_all, exact="if", kind="elementwise")
+maximum = elementwise(
+    "maximum", greater, ANY, 2, exact=True,
+    tangent=(lambda t, out, x, y: multiply(t, _share(out, x, y)), lambda t, out, x, y: multiply(t, _share(out, y, x))),
+)  # fmt: skip
+minimum = elementwise(
+    "minimum", smaller, ANY, 2, exact=True,
+    tangent=(lambda t, out, x, y: multiply(t, _share(out, x, y)), lambda t, out, x, y: multiply(t, _share(out, y, x))),
+)  # fmt: skip
+negate = elementwise("negate", np.negative, NUMBER, exact=True, tangent=("linear",), transpose=(lambda ct, x: negate(ct),))
+sign = elementwise(
+    "sign", by_kind(i=np.sign, f=in_single(_sign), c=in_double(_complex_sign)), SIGNED, exact="if",
+    tangent=(None,),
+)  # fmt: skip
+abs_ = Op("abs", _abs_type, _abs, text="stablehlo.abs", unite=unite_all, exact="if", kind="elementwise", tangent=(_abs_tangent,))
 
-floor = elementwise("floor", in_single(np.floor), FLOAT, exact=True)
-ceil = elementwise("ceil", in_single(np.ceil), FLOAT, exact=True)
-round_nearest_even = elementwise("round_nearest_even", in_single(np.rint), FLOAT, exact=True)
-round_nearest_afz = elementwise("round_nearest_afz", in_single(_half_away), FLOAT, exact=True)
-next_after = elementwise("next_after", _next_after, FLOAT, 2, text="chlo.next_after", exact=True)
+floor = elementwise("floor", in_single(np.floor), FLOAT, exact=True, tangent=(None,))
+ceil = elementwise("ceil", in_single(np.ceil), FLOAT, exact=True, tangent=(None,))
+round_nearest_even = elementwise("round_nearest_even", in_single(np.rint), FLOAT, exact=True, tangent=(None,))
+round_nearest_afz = elementwise("round_nearest_afz", in_single(_half_away), FLOAT, exact=True, tangent=(None,))
+next_after = elementwise("next_after", _next_after, FLOAT, 2, text="chlo.next_after", exact=True, tangent=(None,))

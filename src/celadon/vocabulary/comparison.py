@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from celadon import errors
-from celadon.op import Op, unite_all
+from celadon.keys import BITS, is_key
+from celadon.op import Op, registry, unite_all
 from celadon.types import ArrayType, bool_, kind
 from celadon.vocabulary.arithmetic import greater, smaller
-from celadon.vocabulary.kinds import BOOL, FLOAT, HALF, ORDERED, common_shape, common_type, require, same_dtype
+from celadon.vocabulary.kinds import BOOL, FLOAT, HALF, ORDERED, common_shape, common_type, like, require, same_dtype
 
 Array = Any
 _FUNCTIONS = {
@@ -36,6 +37,8 @@ def _compare(x: Array, y: Array, *, direction: str, total_order: bool = False) -
         x, y = _ordinal(x), _ordinal(y)
     elif x.dtype in HALF:
         x, y = x.astype(np.float32), y.astype(np.float32)
+    elif is_key(x.dtype):
+        x, y = x.view(BITS), y.view(BITS)
     return _FUNCTIONS[direction](x, y)
 
 
@@ -79,8 +82,24 @@ def _clamp(low: Array, x: Array, high: Array) -> Array:
     return smaller(greater(low, x), high)
 
 
+def _inside(low: Array, x: Array, high: Array) -> Array:
+    return registry["and"](compare(x, low, direction="GE"), compare(x, high, direction="LE"))
+
+
 compare = Op(
-    "compare", _compare_type, _compare, text="stablehlo.compare", unite=unite_all, exact=True, kind="elementwise"
+    "compare", _compare_type, _compare, text="stablehlo.compare", unite=unite_all, exact=True, kind="elementwise",
+    tangent=(None,),
 )
-select = Op("select", _select_type, _select, text="stablehlo.select", unite=unite_all, exact=True, kind="elementwise")
-clamp = Op("clamp", _clamp_type, _clamp, text="stablehlo.clamp", unite=unite_all, exact=True, kind="elementwise")
+select = Op(
+    "select", _select_type, _select, text="stablehlo.select", unite=unite_all, exact=True, kind="elementwise",
+    tangent=(None, "linear", "linear"),
+    transpose=(None, lambda ct, p, x, y: select(p, ct, like(0, ct)), lambda ct, p, x, y: select(p, like(0, ct), ct)),
+)  # fmt: skip
+clamp = Op(
+    "clamp", _clamp_type, _clamp, text="stablehlo.clamp", unite=unite_all, exact=True, kind="elementwise",
+    tangent=(
+        lambda t, out, low, x, high: select(compare(x, low, direction="LT"), t, like(0, t)),
+        lambda t, out, low, x, high: select(_inside(low, x, high), t, like(0, t)),
+        lambda t, out, low, x, high: select(compare(x, high, direction="GT"), t, like(0, t)),
+    ),
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from celadon import errors
 from celadon.op import Axis, Op
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, kind
-from celadon.vocabulary.conversion import converted
+from celadon.vocabulary.conversion import convert, converted
 from celadon.vocabulary.kinds import HALF, checked_axes, kept, same_dtype
 from celadon.vocabulary.precision import narrowed, wide
+from celadon.vocabulary.shape import beside, transpose
 
 Array = Any
 Axes = tuple[int, ...]
@@ -100,4 +101,64 @@ def _unite(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     return pairs + [((1, j), (2, k)) for k, j in enumerate(right, len(left))]
 
 
-dot_general = Op("dot_general", _type, _dot_general, unite=_unite, exact="biu", kind="contract")
+def _left_back(
+    ct: Any, x: Any, y: Any, *, dimension_numbers: DimensionNumbers, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """ct contracted with y over y's free axes, its axes put where x has them."""
+    contract, batch = dimension_numbers
+    free_x = free_axes(x.type.ndim, contract[0], batch[0])
+    free_y = free_axes(y.type.ndim, contract[1], batch[1])
+    size = len(batch[0])
+    numbers = (
+        (tuple(range(size + len(free_x), ct.type.ndim)), free_y),
+        (tuple(range(size)), batch[1]),
+    )
+    found = dot_general(
+        _as(ct, y), y, dimension_numbers=numbers, precision=precision, preferred_element_type=x.type.dtype
+    )  # fmt: skip
+    rest = tuple([contract[0][contract[1].index(j)] for j in sorted(contract[1])])
+    return _ordered(found, batch[0] + free_x + rest)
+
+
+def _as(ct: Any, x: Any) -> Any:
+    return ct if ct.type.dtype == x.type.dtype else convert(ct, new_dtype=x.type.dtype)
+
+
+def _right_back(ct: Any, x: Any, y: Any, *, dimension_numbers: DimensionNumbers, **rest: Any) -> Any:
+    """The same, the operands exchanged."""
+    (left, right), (batch_left, batch_right) = dimension_numbers
+    size = len(batch_left)
+    count_x = x.type.ndim - len(left) - size
+    order = (*range(size), *range(size + count_x, ct.type.ndim), *range(size, size + count_x))
+    exchanged = transpose(ct, permutation=order) if order != tuple(range(ct.type.ndim)) else ct
+    return _left_back(exchanged, y, x, dimension_numbers=((right, left), (batch_right, batch_left)), **rest)
+
+
+def _ordered(x: Any, places: Axes) -> Any:
+    """An array whose axis k belongs at places[k]."""
+    order = tuple([places.index(i) for i in range(len(places))])
+    return x if order == tuple(range(len(order))) else transpose(x, permutation=order)
+
+
+def _batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, dimension_numbers: DimensionNumbers, **rest: Any) -> Any:
+    """A batch axis of both operands is batched; of one, it is one more free axis."""
+    (x, y), (i, j) = values, axes
+    contract, own = dimension_numbers
+    numbers = tuple(
+        tuple(beside(group, k) if k is not None else group for group, k in zip(pair, axes, strict=True))
+        for pair in (contract, own)
+    )
+    if i is not None and j is not None:
+        whole = (numbers[0], ((i, *numbers[1][0]), (j, *numbers[1][1])))
+        return dot_general(x, y, dimension_numbers=whole, **rest), 0
+    found = dot_general(x, y, dimension_numbers=numbers, **rest)
+    side, axis = (0, i) if i is not None else (1, j)
+    free = free_axes((x, y)[side].type.ndim, numbers[0][side], numbers[1][side])
+    before = len(own[0]) + (side and len(free_axes(x.type.ndim, numbers[0][0], numbers[1][0])))
+    return found, before + free.index(axis)
+
+
+dot_general = Op(
+    "dot_general", _type, _dot_general, unite=_unite, exact="biu", kind="contract",
+    tangent=("multilinear",), transpose=(_left_back, _right_back), batch=_batch,
+)  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors
+from celadon.keys import KEY, is_key
 from celadon.op import Axis, Op, unite_all
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, kind
@@ -20,6 +21,7 @@ from celadon.vocabulary.kinds import (
     boolean_type,
     common_type,
     kept,
+    like,
     one_type,
     real_dtype,
     require,
@@ -31,6 +33,9 @@ Array = Any
 
 @kept
 def _convert_type(x: ArrayType, *, new_dtype: DType, weak_type: bool = False) -> ArrayType:
+    """Anything to anything, but for keys."""
+    if is_key(x.dtype) != is_key(new_dtype):
+        raise errors.KeysNotReadable(type=x if is_key(x.dtype) else x.with_dtype(new_dtype))
     return ArrayType(x.shape, new_dtype, weak_type)
 
 
@@ -57,8 +62,8 @@ def _saturated(x: Array, dtype: DType) -> Array:
 
 
 def _bitcast_type(x: ArrayType, *, new_dtype: DType) -> ArrayType:
-    """C1: of another width, the last axis appears or disappears."""
-    require("bitcast_convert", x, INTEGER | INEXACT)
+    """C1: of another width, the last axis appears or disappears. Keys are 64 bits."""
+    require("bitcast_convert", x, INTEGER | INEXACT | frozenset([KEY]))
     old, new = x.dtype.itemsize, new_dtype.itemsize
     if (x.dtype in COMPLEX) != (new_dtype in COMPLEX) or new_dtype.kind == "b":
         raise errors.BitcastNotPossible(type=x, dtype=new_dtype)
@@ -140,20 +145,35 @@ def _conj_expand(x: Array) -> Array:
     return complex_(real(x), negate(imag(x)))
 
 
+def _convert_tangent(t: Any, out: Any, x: Any, *, new_dtype: DType, weak_type: bool = False) -> Any:
+    return convert(t, new_dtype=new_dtype, weak_type=weak_type) if kind(new_dtype) in "fc" else None
+
+
+def _convert_back(ct: Any, x: Any, *, new_dtype: DType, weak_type: bool = False) -> Any:
+    return convert(ct, new_dtype=x.type.dtype, weak_type=x.type.weak_type)
+
+
 convert = Op(
-    "convert", _convert_type, converted, text="stablehlo.convert", unite=unite_all, exact=True, kind="elementwise"
+    "convert", _convert_type, converted, text="stablehlo.convert", unite=unite_all, exact=True, kind="elementwise",
+    tangent=(_convert_tangent,), transpose=(_convert_back,),
 )
 bitcast_convert = Op(
     "bitcast_convert", _bitcast_type, _bitcast, text="stablehlo.bitcast_convert", unite=_unite_leading, exact=True,
     kind="bitcast",
+    tangent=(None,),
 )  # fmt: skip
 complex_ = Op(
-    "complex", _complex_type, joined, text="stablehlo.complex", unite=unite_all, exact=True, kind="elementwise"
+    "complex", _complex_type, joined, text="stablehlo.complex", unite=unite_all, exact=True, kind="elementwise",
+    tangent=("linear",), transpose=(lambda ct, re, im: real(ct), lambda ct, re, im: negate(imag(ct))),
 )
-real = Op("real", _part_type("real"), np.real, text="stablehlo.real", unite=unite_all, exact=True, kind="elementwise")
+real = Op(
+    "real", _part_type("real"), np.real, text="stablehlo.real", unite=unite_all, exact=True, kind="elementwise",
+    tangent=("linear",), transpose=(lambda ct, x: complex_(ct, like(0, ct)),),
+)  # fmt: skip
 imag = Op(
     "imag", _part_type("imag"), by_kind(f=np.zeros_like, c=np.imag), text="stablehlo.imag", unite=unite_all, exact=True,
     kind="elementwise",
+    tangent=("linear",), transpose=(lambda ct, x: complex_(like(0, ct), negate(ct)),),
 )  # fmt: skip
 conj = Op(
     "conj",
@@ -167,8 +187,10 @@ conj = Op(
 reduce_precision = Op(
     "reduce_precision", _precision_type, reduced_precision, text="stablehlo.reduce_precision", unite=unite_all,
     exact=True, kind="elementwise",
+    tangent=("linear",), transpose=(lambda ct, x, **bits: reduce_precision(ct, **bits),),
 )  # fmt: skip
 is_finite = Op(
     "is_finite", boolean_type("is_finite", FLOAT), np.isfinite, text="stablehlo.is_finite", unite=unite_all,
     exact=True, kind="elementwise",
+    tangent=(None,),
 )  # fmt: skip

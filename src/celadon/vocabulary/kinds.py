@@ -10,6 +10,7 @@ import numpy as np
 
 from celadon import errors
 from celadon.op import Op, unite_all
+from celadon.program import Literal, fixed
 from celadon.types import ArrayType, DType, Shape, bfloat16, bool_, kind, short_names
 
 Rule = Callable[..., Any]
@@ -120,6 +121,11 @@ def one_per_axis(name: str, ndim: int, **params: tuple[int, ...]) -> None:
     for param, values in params.items():
         if len(values) != ndim:
             raise errors.OneNumberPerAxis(op=name, param=param, values=values, ndim=ndim)
+
+
+def like(value: Any, x: Any) -> Literal:
+    """A number of a value's dtype and weakness that stays in the structure: for the constants of rules."""
+    return Literal(fixed(value, x.type.dtype).value, x.type.with_shape(()), True)
 
 
 def real_dtype(dtype: DType) -> DType:

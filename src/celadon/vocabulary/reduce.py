@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from celadon import errors
-from celadon.op import Axis, Op
+from celadon.op import Axis, Op, registry
 from celadon.program import Equation, fixed
 from celadon.types import ArrayType, DType, Shape, kind
-from celadon.vocabulary.arithmetic import greater, smaller
+from celadon.vocabulary.arithmetic import divide, greater, multiply, smaller
 from celadon.vocabulary.bitwise import or_
 from celadon.vocabulary.comparison import compare, select
-from celadon.vocabulary.kinds import ANY, BITS, BOOL, HALF, INTEGER, ORDERED, checked_axes, kept, require
+from celadon.vocabulary.kinds import ANY, BITS, BOOL, HALF, INTEGER, ORDERED, checked_axes, kept, like, require
 from celadon.vocabulary.precision import narrowed, wide
-from celadon.vocabulary.shape import broadcast_in_dim, iota
+from celadon.vocabulary.shape import beside, broadcast_in_dim, iota, reshape, transpose
 
 Array = Any
 Axes = tuple[int, ...]
@@ -46,7 +47,16 @@ def _reduction(name: str, numpy: Callable[..., Any], body: str, accepted: frozen
         checked_axes(name, axes, x.ndim)
         return x.with_shape(reduced_shape(x.shape, axes))
 
-    return Op(name, result_type, numpy, text=f"stablehlo.{body}", unite=unite_kept, kind="reduce", **rules)
+    return Op(
+        name, result_type, numpy, text=f"stablehlo.{body}", unite=unite_kept, kind="reduce",
+        batch=lambda batch, axes, values, **params: _reduce_batch(registry[name], axes, values, **params), **rules,
+    )  # fmt: skip
+
+
+def _reduce_batch(op: Op, axes: Sequence[Any], values: Sequence[Any], **params: Any) -> Any:
+    [i], reduced = axes, params.pop("axes")
+    places = beside(reduced, i)
+    return op(values[0], axes=places, **params), i - sum(j < i for j in places)
 
 
 def _folded(function: np.ufunc) -> Callable[..., Any]:
@@ -108,10 +118,47 @@ def _bits(function: np.ufunc) -> Callable[..., Any]:
     return rule
 
 
-reduce_sum = _reduction("reduce_sum", _folded(np.add), "add", ANY, exact="biu")
-reduce_prod = _reduction("reduce_prod", _folded(np.multiply), "multiply", ANY, exact="biu")
-reduce_max = _reduction("reduce_max", _extreme(greater, lowest), "maximum", ANY, exact="biuf")
-reduce_min = _reduction("reduce_min", _extreme(smaller, highest), "minimum", ANY, exact="biuf")
+def _spread(x: Any, like_x: Any, axes: Axes) -> Any:
+    """A reduced value repeated over the axes that it lacks."""
+    shape = like_x.type.shape
+    return broadcast_in_dim(x, shape=shape, broadcast_dimensions=kept_axes(len(shape), axes))
+
+
+def _extreme_tangent(t: Any, out: Any, x: Any, *, axes: Axes) -> Any:
+    """The mean over the elements that equal the extreme one."""
+    equal = compare(x, _spread(out, x, axes), direction="EQ")
+    mask = select(equal, like(1, t), like(0, t))
+    return divide(reduce_sum(multiply(t, mask), axes=axes), reduce_sum(mask, axes=axes))
+
+
+def _prod_tangent(t: Any, out: Any, x: Any, *, axes: Axes) -> Any:
+    """Each tangent times the product of all other elements, which is never found by a division."""
+    kept = kept_axes(x.type.ndim, axes)
+    shape = tuple([x.type.shape[i] for i in kept])
+    whole = (*shape, math.prod(x.type.shape[i] for i in axes))
+    flat = [reshape(transpose(y, permutation=kept + axes), shape=whole) for y in (t, x)]
+    others = multiply(_product_before(flat[1], False), _product_before(flat[1], True))
+    return reduce_sum(multiply(flat[0], others), axes=(len(shape),))
+
+
+def _product_before(x: Any, reverse: bool) -> Any:
+    """The product of the elements before each one along the last axis, or after it."""
+    *rest, n = x.type.shape
+    zeros, last = (0,) * len(rest), len(rest)
+    low, high = ((*zeros, -1), (*zeros, 1)) if reverse else ((*zeros, 1), (*zeros, -1))
+    if n == 0:
+        return x
+    moved = registry["pad"](x, like(1, x), low=low, high=high, interior=(0,) * (last + 1))
+    return registry["cumprod"](moved, axis=last, reverse=reverse)
+
+
+reduce_sum = _reduction(
+    "reduce_sum", _folded(np.add), "add", ANY, exact="biu",
+    tangent=("linear",), transpose=(lambda ct, x, *, axes: _spread(ct, x, axes),),
+)  # fmt: skip
+reduce_prod = _reduction("reduce_prod", _folded(np.multiply), "multiply", ANY, exact="biu", tangent=(_prod_tangent,))
+reduce_max = _reduction("reduce_max", _extreme(greater, lowest), "maximum", ANY, exact="biuf", tangent=(_extreme_tangent,))
+reduce_min = _reduction("reduce_min", _extreme(smaller, highest), "minimum", ANY, exact="biuf", tangent=(_extreme_tangent,))
 reduce_and = _reduction("reduce_and", _bits(np.bitwise_and), "and", BITS, exact=True)
 reduce_or = _reduction("reduce_or", _bits(np.bitwise_or), "or", BITS, exact=True)
 reduce_xor = _reduction("reduce_xor", _bits(np.bitwise_xor), "xor", BITS, exact=True)
@@ -159,8 +206,12 @@ def _arg_expand(extreme: Op) -> Callable[..., Any]:
 argmax = Op(
     "argmax", _arg_type("argmax"), _arg(np.argmax), expand=_arg_expand(reduce_max), unite=unite_kept, exact=True,
     kind="reduce",
+    tangent=(None,),
+    batch=lambda batch, axes, values, **params: _reduce_batch(argmax, axes, values, **params),
 )  # fmt: skip
 argmin = Op(
     "argmin", _arg_type("argmin"), _arg(np.argmin), expand=_arg_expand(reduce_min), unite=unite_kept, exact=True,
     kind="reduce",
+    tangent=(None,),
+    batch=lambda batch, axes, values, **params: _reduce_batch(argmin, axes, values, **params),
 )  # fmt: skip

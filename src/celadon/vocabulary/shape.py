@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from celadon import errors
-from celadon.op import Axis, Op
-from celadon.program import Equation
-from celadon.types import ArrayType, DType, Shape
-from celadon.vocabulary.kinds import NUMBER, checked_axes, kept, one_per_axis, require, same_dtype
+from celadon.op import Axis, Op, registry
+from celadon.program import Equation, Var, fixed
+from celadon.types import ArrayType, DType, Shape, bool_
+from celadon.vocabulary.kinds import NUMBER, checked_axes, kept, like, one_per_axis, require, same_dtype
 
 Array = Any
 Axes = tuple[int, ...]
@@ -159,13 +159,156 @@ def _iota(*, shape: Shape, dtype: DType, dimension: int) -> Array:
     return _broadcast(counted, shape=shape, broadcast_dimensions=(dimension,))
 
 
+def _broadcast_back(ct: Any, x: Any, *, shape: Shape, broadcast_dimensions: Axes) -> Any:
+    """The sum over what was repeated."""
+    own = x.type.shape
+    repeated = [j for i, j in enumerate(broadcast_dimensions) if own[i] == 1 and shape[j] != 1]
+    new = [j for j in range(len(shape)) if j not in broadcast_dimensions]
+    summed = registry["reduce_sum"](ct, axes=(*sorted(new + repeated),)) if new or repeated else ct
+    kept_places = sorted(j for j in broadcast_dimensions if j not in repeated)
+    order = [kept_places.index(j) for j in broadcast_dimensions if j not in repeated]
+    if order != sorted(order):
+        summed = transpose(summed, permutation=tuple(order))
+    return reshape(summed, shape=own) if repeated else summed
+
+
+def _transpose_back(ct: Any, x: Any, *, permutation: Axes) -> Any:
+    return transpose(ct, permutation=tuple(permutation.index(i) for i in range(len(permutation))))
+
+
+def _concatenate_back(ct: Any, operands: Sequence[Any], *, dimension: int) -> list[Any]:
+    found: list[Any] = []
+    start = 0
+    for x in operands:
+        extent = x.type.shape[dimension]
+        found.append(_part(ct, dimension, start, start + extent) if type(x) is Var else None)
+        start += extent
+    return found
+
+
+def _part(x: Any, axis: int, start: int, limit: int) -> Any:
+    ndim = x.type.ndim
+    starts = tuple(start if i == axis else 0 for i in range(ndim))
+    limits = tuple(limit if i == axis else n for i, n in enumerate(x.type.shape))
+    return slice_(x, start_indices=starts, limit_indices=limits, strides=(1,) * ndim)
+
+
+def _pad_back(ct: Any, x: Any, value: Any, *, low: Axes, high: Axes, interior: Axes) -> Any:
+    """The elements of the operand that are still there, zeros for those that were cut off."""
+    zero, none = like(0, ct), (0,) * ct.type.ndim
+    whole = pad(ct, zero, low=tuple(-n for n in low), high=tuple(-n for n in high), interior=none)
+    if not any(interior):
+        return whole
+    steps = tuple(n + 1 for n in interior)
+    return slice_(whole, start_indices=none, limit_indices=whole.type.shape, strides=steps)
+
+
+def _pad_value_back(ct: Any, x: Any, value: Any, **padding: Axes) -> Any:
+    sum_of, axes = registry["reduce_sum"], tuple(range(ct.type.ndim))
+    inside = _pad_back(ct, x, value, **padding)
+    return registry["subtract"](sum_of(ct, axes=axes), sum_of(inside, axes=axes))
+
+
+def _slice_back(ct: Any, x: Any, *, start_indices: Axes, limit_indices: Axes, strides: Axes) -> Any:
+    reached = [a + (n - 1) * s + 1 if n else a for a, n, s in zip(start_indices, ct.type.shape, strides, strict=True)]
+    high = tuple(n - end for n, end in zip(x.type.shape, reached, strict=True))
+    return pad(ct, like(0, ct), low=start_indices, high=high, interior=tuple(s - 1 for s in strides))
+
+
+def inserted(values: Sequence[Any], axis: int, value: Any) -> tuple[Any, ...]:
+    """Numbers of one member's axes with the one of the batch axis put in."""
+    return (*values[:axis], value, *values[axis:])
+
+
+def beside(axes: Sequence[int], batch: int) -> Axes:
+    """The axes of one member, counted beside a batch axis."""
+    return tuple([i + (i >= batch) for i in axes])
+
+
+def _broadcast_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, shape: Shape, broadcast_dimensions: Axes) -> Any:
+    [x], [i] = values, axes
+    dimensions = inserted([j + 1 for j in broadcast_dimensions], i, 0)
+    return broadcast_in_dim(x, shape=(batch.size, *shape), broadcast_dimensions=dimensions), 0
+
+
+def _in_front(x: Any, axis: int) -> Any:
+    order = (axis, *(i for i in range(x.type.ndim) if i != axis))
+    return transpose(x, permutation=order) if axis else x
+
+
+def _reshape_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, shape: Shape) -> Any:
+    return reshape(_in_front(values[0], axes[0]), shape=(batch.size, *shape)), 0
+
+
+def _transpose_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, permutation: Axes) -> Any:
+    [x], [i] = values, axes
+    return transpose(x, permutation=(i, *beside(permutation, i))), 0
+
+
+def _reverse_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, dimensions: Axes) -> Any:
+    return reverse(values[0], dimensions=beside(dimensions, axes[0])), axes[0]
+
+
+def _concatenate_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, dimension: int) -> Any:
+    whole = [_whole(x, i, batch.size) for x, i in zip(values, axes, strict=True)]
+    return concatenate(*whole, dimension=dimension + 1), 0
+
+
+def _whole(x: Any, axis: int | None, size: int) -> Any:
+    if axis is not None:
+        return _in_front(x, axis)
+    return broadcast_in_dim(x, shape=(size, *x.type.shape), broadcast_dimensions=tuple(range(1, x.type.ndim + 1)))
+
+
+def _pad_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, low: Axes, high: Axes, interior: Axes) -> Any:
+    """A padding value that differs from member to member is selected by a mask of what is padding."""
+    (x, value), (i, own) = values, axes
+    x, i = (_whole(x, i, batch.size), 0) if own is not None else (x, i)
+    widths = {"low": inserted(low, i, 0), "high": inserted(high, i, 0), "interior": inserted(interior, i, 0)}
+    if own is None:
+        return pad(x, value, **widths), i
+    shape = x.type.shape
+    ones = broadcast_in_dim(fixed(True, bool_), shape=shape, broadcast_dimensions=())
+    mask = pad(ones, fixed(False, bool_), **widths)
+    padded = pad(x, like(0, x), **widths)
+    spread = broadcast_in_dim(value, shape=padded.type.shape, broadcast_dimensions=(0,))
+    return registry["select"](mask, padded, spread), 0
+
+
+def _slice_batch(
+    batch: Any, axes: Sequence[Any], values: Sequence[Any], *, start_indices: Axes, limit_indices: Axes, strides: Axes
+) -> Any:
+    [x], [i] = values, axes
+    starts, limits = inserted(start_indices, i, 0), inserted(limit_indices, i, batch.size)
+    return slice_(x, start_indices=starts, limit_indices=limits, strides=inserted(strides, i, 1)), i
+
+
 broadcast_in_dim = Op(
-    "broadcast_in_dim", _broadcast_type, _broadcast, unite=_unite_broadcast, numbers=("shape",), exact=True, kind="move"
+    "broadcast_in_dim", _broadcast_type, _broadcast, unite=_unite_broadcast, numbers=("shape",), exact=True, kind="move",
+    tangent=("linear",), transpose=(_broadcast_back,), batch=_broadcast_batch,
 )
-reshape = Op("reshape", _reshape_type, _reshape, numbers=("shape",), exact=True, kind="move")
-transpose = Op("transpose", _transpose_type, _transpose, unite=_unite_transposed, exact=True, kind="move")
-reverse = Op("reverse", _reverse_type, _reverse, unite=unite_first, exact=True, kind="move")
-concatenate = Op("concatenate", _concatenate_type, _concatenate, unite=_unite_beside, exact=True, kind="move")
-pad = Op("pad", _pad_type, _pad, numbers=("low", "high"), exact=True, kind="move")
-slice_ = Op("slice", _slice_type, _slice, numbers=("start_indices", "limit_indices"), exact=True, kind="move")
+reshape = Op(
+    "reshape", _reshape_type, _reshape, numbers=("shape",), exact=True, kind="move",
+    tangent=("linear",), transpose=(lambda ct, x, *, shape: reshape(ct, shape=x.type.shape),), batch=_reshape_batch,
+)  # fmt: skip
+transpose = Op(
+    "transpose", _transpose_type, _transpose, unite=_unite_transposed, exact=True, kind="move",
+    tangent=("linear",), transpose=(_transpose_back,), batch=_transpose_batch,
+)  # fmt: skip
+reverse = Op(
+    "reverse", _reverse_type, _reverse, unite=unite_first, exact=True, kind="move",
+    tangent=("linear",), transpose=(lambda ct, x, *, dimensions: reverse(ct, dimensions=dimensions),), batch=_reverse_batch,
+)  # fmt: skip
+concatenate = Op(
+    "concatenate", _concatenate_type, _concatenate, unite=_unite_beside, exact=True, kind="move",
+    tangent=("linear",), transpose=_concatenate_back, batch=_concatenate_batch,
+)  # fmt: skip
+pad = Op(
+    "pad", _pad_type, _pad, numbers=("low", "high"), exact=True, kind="move",
+    tangent=("linear",), transpose=(_pad_back, _pad_value_back), batch=_pad_batch,
+)  # fmt: skip
+slice_ = Op(
+    "slice", _slice_type, _slice, numbers=("start_indices", "limit_indices"), exact=True, kind="move",
+    tangent=("linear",), transpose=(_slice_back,), batch=_slice_batch,
+)  # fmt: skip
 iota = Op("iota", _iota_type, _iota, numbers=("shape",), exact=True, kind="move")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from celadon.op import Op, unite_all
+from celadon.op import Op, registry, unite_all
 from celadon.program import fixed
-from celadon.vocabulary.arithmetic import add, divide, joined, multiply, negate
-from celadon.vocabulary.kinds import FLOAT, INEXACT, elementwise, one_type
+from celadon.types import kind
+from celadon.vocabulary.arithmetic import add, divide, joined, multiply, negate, square, subtract
+from celadon.vocabulary.kinds import FLOAT, INEXACT, elementwise, like, one_type
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 
 Array = Any
 
 
-def _chlo(name: str, numpy: Any) -> Op:
-    return elementwise(name, in_double(numpy), INEXACT, text=f"chlo.{name}")
+def _chlo(name: str, numpy: Any, slope: Callable[[Array], Array]) -> Op:
+    tangent = (lambda t, out, x: multiply(t, slope(x)),)
+    return elementwise(name, in_double(numpy), INEXACT, text=f"chlo.{name}", tangent=tangent)
 
 
 def _reciprocal_root(x: Array) -> Array:
@@ -50,32 +53,66 @@ def _angle(y: Array, x: Array) -> Array:
     return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
 
 
-sqrt = elementwise("sqrt", by_kind(f=in_single(np.sqrt), c=in_double(np.sqrt)), INEXACT, exact="f")
-rsqrt = elementwise("rsqrt", in_double(_reciprocal_root), INEXACT)
-cbrt = elementwise("cbrt", in_double(np.cbrt), FLOAT)
-exponential = elementwise("exponential", in_double(np.exp), INEXACT)
-exponential_minus_one = elementwise("exponential_minus_one", in_double(np.expm1), INEXACT)
+def _tanh_slope(x: Array) -> Array:
+    """1 / cosh(x)²; 1 - tanh(x)² would lose all digits of large x."""
+    half = exponential(negate(registry["abs"](x))) if kind(x.type.dtype) != "c" else None
+    if half is None:
+        return divide(like(1, x), square(cosh(x)))
+    ratio = divide(multiply(like(2, x), half), add(like(1, x), square(half)))
+    return square(ratio)
+
+
+def _square_size(x: Array, y: Array) -> Array:
+    return add(square(x), square(y))
+
+
+sqrt = elementwise(
+    "sqrt", by_kind(f=in_single(np.sqrt), c=in_double(np.sqrt)), INEXACT, exact="f",
+    tangent=(lambda t, out, x: multiply(t, divide(like(0.5, x), out)),),
+)  # fmt: skip
+rsqrt = elementwise(
+    "rsqrt", in_double(_reciprocal_root), INEXACT,
+    tangent=(lambda t, out, x: multiply(t, multiply(like(-0.5, x), divide(out, x))),),
+)  # fmt: skip
+cbrt = elementwise(
+    "cbrt", in_double(np.cbrt), FLOAT,
+    tangent=(lambda t, out, x: multiply(t, multiply(like(1 / 3, x), divide(out, x))),),
+)  # fmt: skip
+exponential = elementwise("exponential", in_double(np.exp), INEXACT, tangent=(lambda t, out, x: multiply(t, out),))
+exponential_minus_one = elementwise(
+    "exponential_minus_one", in_double(np.expm1), INEXACT,
+    tangent=(lambda t, out, x: multiply(t, add(out, like(1, x))),),
+)  # fmt: skip
 exp2 = Op(
-    "exp2", one_type("exp2", INEXACT), in_double(np.exp2), expand=_exp2_expand, unite=unite_all, kind="elementwise"
+    "exp2", one_type("exp2", INEXACT), in_double(np.exp2), expand=_exp2_expand, unite=unite_all, kind="elementwise",
+    tangent=(lambda t, out, x: multiply(t, multiply(like(np.log(2.0), x), out)),),
 )
-log = elementwise("log", in_double(np.log), INEXACT)
-log_plus_one = elementwise("log_plus_one", in_double(_log_near_one), INEXACT)
+log = elementwise("log", in_double(np.log), INEXACT, tangent=(lambda t, out, x: divide(t, x),))
+log_plus_one = elementwise(
+    "log_plus_one", in_double(_log_near_one), INEXACT,
+    tangent=(lambda t, out, x: divide(t, add(x, like(1, x))),),
+)  # fmt: skip
 logistic = Op(
     "logistic", one_type("logistic", INEXACT), in_double(_logistic), expand=_logistic_expand, unite=unite_all,
     kind="elementwise",
+    tangent=(lambda t, out, x: multiply(t, multiply(out, logistic(negate(x)))),),
 )  # fmt: skip
 
-sine = elementwise("sine", in_double(np.sin), INEXACT)
-cosine = elementwise("cosine", in_double(np.cos), INEXACT)
-tan = elementwise("tan", in_double(np.tan), INEXACT)
-tanh = elementwise("tanh", in_double(np.tanh), INEXACT)
-atan2 = elementwise("atan2", by_kind(f=in_double(np.arctan2), c=in_double(_angle)), INEXACT, 2)
+sine = elementwise("sine", in_double(np.sin), INEXACT, tangent=(lambda t, out, x: multiply(t, cosine(x)),))
+cosine = elementwise("cosine", in_double(np.cos), INEXACT, tangent=(lambda t, out, x: negate(multiply(t, sine(x))),))
+tan = elementwise("tan", in_double(np.tan), INEXACT, tangent=(lambda t, out, x: multiply(t, add(like(1, x), square(out))),))
+tanh = elementwise("tanh", in_double(np.tanh), INEXACT, tangent=(lambda t, out, x: multiply(t, _tanh_slope(x)),))
+atan2 = elementwise(
+    "atan2", by_kind(f=in_double(np.arctan2), c=in_double(_angle)), INEXACT, 2,
+    tangent=(lambda t, out, y, x: multiply(t, divide(x, _square_size(x, y))),
+             lambda t, out, y, x: negate(multiply(t, divide(y, _square_size(x, y))))),
+)  # fmt: skip
 
-asin = _chlo("asin", np.arcsin)
-acos = _chlo("acos", np.arccos)
-atan = _chlo("atan", np.arctan)
-sinh = _chlo("sinh", np.sinh)
-cosh = _chlo("cosh", np.cosh)
-asinh = _chlo("asinh", np.arcsinh)
-acosh = _chlo("acosh", np.arccosh)
-atanh = _chlo("atanh", np.arctanh)
+asin = _chlo("asin", np.arcsin, lambda x: rsqrt(subtract(like(1, x), square(x))))
+acos = _chlo("acos", np.arccos, lambda x: negate(rsqrt(subtract(like(1, x), square(x)))))
+atan = _chlo("atan", np.arctan, lambda x: divide(like(1, x), add(like(1, x), square(x))))
+sinh = _chlo("sinh", np.sinh, lambda x: cosh(x))
+cosh = _chlo("cosh", np.cosh, lambda x: sinh(x))
+asinh = _chlo("asinh", np.arcsinh, lambda x: rsqrt(add(square(x), like(1, x))))
+acosh = _chlo("acosh", np.arccosh, lambda x: rsqrt(multiply(subtract(x, like(1, x)), add(x, like(1, x)))))
+atanh = _chlo("atanh", np.arctanh, lambda x: divide(like(1, x), multiply(subtract(like(1, x), x), add(like(1, x), x))))
