@@ -190,7 +190,7 @@ def test_mismatched_contraction_names_both_shapes():
     lambda: cnp.ones((1 << 20,))[:, None, None] * cnp.ones((1 << 20, 1 << 10)),
 ])  # fmt: skip
 def test_memory_exhausted_is_catalogued_or_not_needed(use):
-    """A program that needs no such buffer (a fused reduction) may run; 2^50 elements would take days, so it must refuse."""
+    """Also where fusion stores none of it: 2^50 elements take days."""
     with pytest.raises(errors.OutOfMemory, match="bytes") as caught:
         use()
     assert isinstance(caught.value, MemoryError)

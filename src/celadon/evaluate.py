@@ -10,7 +10,7 @@ import numpy as np
 
 from celadon import errors, program, tracing
 from celadon.array import Array, concrete
-from celadon.memory import copy_in
+from celadon.memory import ADDRESSABLE, copy_in
 from celadon.program import Equation, Literal, Program, Var
 from celadon.types import ArrayType
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from celadon.op import Op
 
 _KEPT = 4096
-_ADDRESSABLE = 1 << 47  # bytes
 
 
 class Evaluate:
@@ -42,7 +41,7 @@ class Evaluate:
     def _exact(self, op: Op, values: Sequence[Array], types: Any, params: dict[str, Any]) -> Any:
         assert op.numpy is not None
         nbytes = sum(t.nbytes for t in types) if op.multiple else types.nbytes
-        if nbytes >= _ADDRESSABLE:  # NumPy refuses these in other words
+        if nbytes >= ADDRESSABLE:  # NumPy refuses these in other words
             raise errors.OutOfMemory(bytes=nbytes)
         try:
             with np.errstate(all="ignore"):

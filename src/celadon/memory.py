@@ -14,6 +14,7 @@ from celadon import errors
 from celadon.locks import process_lock
 
 ALIGNMENT = 64
+ADDRESSABLE = 1 << 47  # bytes: what no machine has
 _SMALL_UNITS = 1024
 _SMALL_SHELF = 1 << 21
 _LIMIT_AT_MOST = 1 << 31

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from celadon import errors
 from celadon.cpu.layout import VIEW_RULES, Strides, dense_strides
 from celadon.cpu.recipe import Alias, Extra, Launch, Schedule
+from celadon.memory import ADDRESSABLE
 from celadon.program import Equation, Program
 from celadon.types import Shape, from_short, short_name
 
@@ -182,6 +184,7 @@ class Planner:
             shapes.append(_shape(extra, shapes))
         self.shapes: list[Shape] = shapes
         self.sizes = [from_short[dtype].itemsize for dtype in outline.dtypes]
+        _check_addressable(shapes, self.sizes)
         self.places: list[Place | None] = [None] * outline.variables
         self.arena = Arena()
         self.words: list[int] = [0] * (outline.arena_cell + 1)
@@ -282,6 +285,13 @@ class Planner:
         return Plan(
             outline, self.words, tables, first, len(self.steps), self.arena.size, self.nanoseconds, result_bytes
         )  # fmt: skip
+
+
+def _check_addressable(shapes: Sequence[Shape], sizes: Sequence[int]) -> None:
+    """Refuse values that no address reaches, even those that fusion never stores: to compute one takes days."""
+    for shape, size in zip(shapes, sizes, strict=True):
+        if product(shape) * size >= ADDRESSABLE:
+            raise errors.OutOfMemory(bytes=product(shape) * size)
 
 
 def _shape(extra: Extra, shapes: Sequence[Shape]) -> Shape:

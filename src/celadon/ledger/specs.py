@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from celadon import errors
+from celadon.memory import ADDRESSABLE
 from celadon.types import DType, from_short
 
 NDArray = np.ndarray[Any, Any]
 
-_ADDRESSABLE = 1 << 47  # bytes
 _EMPTY = re.compile(r"(\w+)\[\s*\]")
 
 
@@ -122,7 +122,7 @@ def filled(shape: Sequence[int], dtype: DType, random: np.random.Generator) -> N
     Raises: `OutOfMemory`.
     """
     nbytes = prod(max(extent, 1) for extent in shape) * dtype.itemsize
-    if nbytes >= _ADDRESSABLE:  # NumPy refuses these in other words
+    if nbytes >= ADDRESSABLE:  # NumPy refuses these in other words
         raise errors.OutOfMemory(bytes=nbytes)
     try:
         return _drawn(shape, dtype, random)
