@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors, tracing
+from celadon.keys import is_key
 from celadon.memory import Block, allocate
 from celadon.program import Literal
 from celadon.tracing import Tracer, Value
@@ -53,6 +54,7 @@ class Array(Value, metaclass=_IsArray):
         return self._host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        self._readable()
         if dtype is not None and np.dtype(dtype) != self.type.dtype:
             return self.host.astype(dtype)
         return self.host.copy() if copy else self.host
@@ -66,8 +68,10 @@ class Array(Value, metaclass=_IsArray):
         self._block = self._host = None
 
     def typed(self, type: ArrayType) -> Array:
-        """The same memory under a type that differs in weakness alone."""
-        return self if type is self.type else Array(type, self._block, self._host)
+        """The same memory under a type that differs in weakness, or has keys for their bits, or bits for keys."""
+        if type is self.type:
+            return self
+        return Array(type, self._block, self._host) if type.dtype == self.type.dtype else Array(type, self.block)
 
     def block_until_ready(self) -> Array:
         """Returns self: programs have run when they return."""
@@ -76,9 +80,11 @@ class Array(Value, metaclass=_IsArray):
         return self
 
     def item(self, *args: int) -> Any:
+        self._readable()
         return self.host.item(*args)
 
     def tolist(self) -> Any:
+        self._readable()
         return self.host.tolist()
 
     def __bool__(self) -> bool:
@@ -102,7 +108,12 @@ class Array(Value, metaclass=_IsArray):
             raise errors.NoIndex(type=self.type)
         return int(self.host)
 
+    def _readable(self) -> None:
+        if is_key(self.type.dtype):
+            raise errors.KeysNotReadable(type=self.type)
+
     def _one(self, wanted: str) -> None:
+        self._readable()
         if self.type.size != 1:
             raise errors.NotOneElement(type=self.type, wanted=wanted)
 
@@ -112,12 +123,14 @@ class Array(Value, metaclass=_IsArray):
     def __repr__(self) -> str:
         if self.is_deleted():
             return f"Array(deleted, {self.type})"
+        if is_key(self.type.dtype):
+            return f"Array({self.type.shape}, dtype={self.dtype}) overlaying:\n{self.host['fry']}"
         body = np.array2string(self.host, separator=", ", prefix="Array(")
         weak = ", weak_type=True" if self.type.weak_type else ""
         return f"Array({body}, dtype={self.type.dtype}{weak})"
 
     def __str__(self) -> str:
-        return str(self.host)
+        return repr(self) if is_key(self.type.dtype) else str(self.host)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _unpickled, (np.array(self.host), self.type.weak_type)

@@ -12,8 +12,10 @@ from weakref import WeakValueDictionary
 
 from celadon import compiler, errors, events
 from celadon.compiler import Numbers, Structure
+from celadon.keys import BITS, is_key
 from celadon.program import Program
 from celadon.settings import Setting
+from celadon.types import ArrayType
 
 executor_name = Setting("celadon_executor", "cpu", keyed=True)
 lifting = Setting("celadon_lifting", True, keyed=True)
@@ -134,9 +136,18 @@ class Binding(NamedTuple):
 def _typed(bound: Bound, program: Program, structure: Structure) -> Bound:
     """The same, its results typed as the traced program types them: a convert that only ends weakness was dropped."""
     types = [x.type for x in program.outputs]
+    bound = _on_bits(bound, program)
     if all(a is b.type for a, b in zip(types, structure.program.outputs, strict=True)):
         return bound
     return lambda arrays: [x.typed(t) for x, t in zip(bound(arrays), types, strict=True)]
+
+
+def _on_bits(bound: Bound, program: Program) -> Bound:
+    """The same, given typed keys where the lowered program takes their bits."""
+    keys = {i: ArrayType(var.type.shape, BITS) for i, var in enumerate(program.inputs) if is_key(var.type.dtype)}
+    if not keys:
+        return bound
+    return lambda arrays: bound([x.typed(keys[i]) if i in keys else x for i, x in enumerate(arrays)])
 
 
 def bind(program: Program) -> Binding:

@@ -10,6 +10,7 @@ import numpy as np
 
 from celadon import errors
 from celadon.array import as_array
+from celadon.keys import extended, is_key, key_dtype
 from celadon.tracing import Value, type_of
 from celadon.types import (
     ArrayType,
@@ -89,7 +90,7 @@ def requested(dtype: Any, default: Any = None) -> DType:
     if dtype is None:
         return canonical(default)
     found = to_dtype(dtype)
-    if found not in short_names:
+    if found not in short_names and not is_key(found):
         raise errors.DTypeNotSupported(dtype=found)
     given = canonical(found)
     if given != found and dtype not in _PYTHON:
@@ -173,6 +174,8 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> issubdtype(bfloat16, np.floating)
     True
     """
+    if isinstance(arg2, type) and issubclass(arg2, extended):
+        return arg1 == key_dtype or (isinstance(arg1, type) and issubclass(arg1, arg2))
     if isinstance(arg2, type) and arg2 in _ABSTRACT:
         return _is_abstract(arg1, arg2) if _abstract(arg1) else kind_of(dtype_of(arg1)) in _ABSTRACT[arg2]
     if _abstract(arg1):

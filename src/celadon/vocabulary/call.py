@@ -81,12 +81,12 @@ def _call(*arrays: Array, program: Program) -> list[Array]:
 call = Op("call", _call_type, _call, multiple=True, kind="call")
 
 
-def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def named(name: str, whole: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator for functions that programs call by name, as private functions in their text.
 
     Positional arguments are operands (arrays, scalars, or None), keyword arguments are structure and must be hashable.
     While a program is recorded, the function is traced once for operands of the same types, and a call is recorded;
-    otherwise it runs as it is.
+    otherwise it runs as it is, or if `whole` as one program too.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,7 +96,7 @@ def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
         @functools.wraps(function)
         def wrapper(*operands: Any, **params: Any) -> Any:
-            if tracing.recording() is None:
+            if not whole and tracing.recording() is None:
                 return function(*operands, **params)
             types = tuple([None if x is None else tracing.type_of(x) for x in operands])
             program, several = traced(types, tuple(params.items()), settings.key())
