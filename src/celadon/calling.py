@@ -18,13 +18,12 @@ from celadon.settings import Setting
 from celadon.signature import Parameters, Selection, Signature, leaf_names, parameters_of, resolved_indices, select
 from celadon.stages import Entry, Lowered, Options, Traced, result_names
 from celadon.tables import Table, every_table, shared_table
-from celadon.tracing import Recorded, Tracer, Value
+from celadon.tracing import Recorded, Tracer, Value, disable_jit
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, canonical, scalar_type, short_names
 from celadon.vocabulary.call import call
 
 no_tracing = Setting("jax_no_tracing", False)
-disable_jit = Setting("jax_disable_jit", False)
 
 _SCALARS = frozenset((float, int, bool, complex))
 _wrappers: weakref.WeakSet[Jit] = weakref.WeakSet()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from weakref import WeakSet
 
 import numpy as np
 
@@ -80,9 +80,42 @@ class Program:
     outputs: Sequence[Operand]
     captures: Sequence[tuple[Var, Any]] = ()
     name: str = "main"
+    memory: dict[Any, Any] = field(default_factory=dict[Any, Any], init=False)
 
     def __str__(self) -> str:
         return show(self)
+
+
+def bodies(params: Mapping[str, Any]) -> Iterator[Program]:
+    """The programs among the parameters of an equation, those in a tuple one after the other.
+
+    >>> [body.name for body in bodies({"axes": (0,), "branches": (Program((), (), (), name="a"),)})]
+    ['a']
+    """
+    for value in params.values():
+        if isinstance(value, Program):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (one for one in cast("tuple[Any, ...]", value) if isinstance(one, Program))
+
+
+def with_bodies(params: dict[str, Any], change: Callable[[Program], Program]) -> dict[str, Any]:
+    """The parameters with each program among them changed; the same dict if none is there.
+
+    >>> with_bodies({"axes": (0,)}, str)
+    {'axes': (0,)}
+    """
+    if next(bodies(params), None) is None:
+        return params
+    return {name: _changed(value, change) for name, value in params.items()}
+
+
+def _changed(value: Any, change: Callable[[Program], Program]) -> Any:
+    if isinstance(value, Program):
+        return change(value)
+    if isinstance(value, tuple) and Program in map(type, cast("tuple[Any, ...]", value)):
+        return tuple([_changed(one, change) for one in cast("tuple[Any, ...]", value)])
+    return value
 
 
 class Module(NamedTuple):
@@ -108,14 +141,25 @@ def __getattr__(name: str) -> Any:
     return importlib.import_module("celadon.calling").run
 
 
-memory: WeakKeyDictionary[Program, dict[Any, Any]] = WeakKeyDictionary()
+class Memory(WeakSet[Program]):
+    """The programs from which something was derived that is kept with them."""
+
+    def clear(self) -> None:
+        """Have every program forget what was derived from it."""
+        for program in self:
+            program.memory.clear()
+        super().clear()
+
+
+memory = Memory()
 
 
 def remembered(program: Program, key: Any, make: Callable[[], Any]) -> Any:
     """A result derived from a program (its lowering, say), kept as long as the program lives."""
-    table = memory.setdefault(program, {})
+    table = program.memory
     if key not in table:
         table[key] = make()
+        memory.add(program)
     return table[key]
 
 

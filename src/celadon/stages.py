@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
 from celadon.array import Array, concrete
-from celadon.compiler.lower import without_dead_code
 from celadon.facade import Lazy
 from celadon.program import Literal, Module, Operand, Program, Var
 from celadon.signature import Signature
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, ShapeDtypeStruct
+from celadon.vocabulary.bodies import without_dead_code
 
 if TYPE_CHECKING:
     from celadon.compiler import price, stablehlo

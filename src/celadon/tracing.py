@@ -15,10 +15,14 @@ from celadon import errors
 from celadon.errors.catalogue import PACKAGE
 from celadon.keys import shown
 from celadon.program import Equation, Literal, Operand, Program, Source, Var, literal
+from celadon.settings import Setting
 from celadon.types import ArrayType, DType, Shape, canonical, scalar_type
 
 if TYPE_CHECKING:
     from celadon.op import Op
+
+
+disable_jit = Setting("jax_disable_jit", False)
 
 
 class Value:

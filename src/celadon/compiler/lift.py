@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from celadon.op import unite_all
-from celadon.program import Equation, Literal, Operand, Program, Var
+from celadon.program import Equation, Literal, Operand, Program, Var, bodies
 from celadon.types import Shape, short_name
 
 EVERYTHING = frozenset({"scalars", "arrays", "extents"})
@@ -84,7 +84,11 @@ class _Scalars:
         self.found: dict[int, Var] = {}
 
     def rewritten(self, equation: Equation) -> Equation:
-        if not self.wanted or Literal not in map(type, equation.inputs):
+        if not self.wanted:
+            return equation
+        if equation.op.widen is not None:
+            equation = _widened(equation)
+        if Literal not in map(type, equation.inputs):
             return equation
         inputs = [self.lifted(x) for x in equation.inputs]
         return Equation(equation.op, inputs, equation.outputs, equation.params, equation.source)
@@ -100,8 +104,30 @@ class _Scalars:
         return var
 
 
+def _widened(equation: Equation) -> Equation:
+    """The equation with the numbers in its bodies as operands."""
+    found = [_opened(body) for body in bodies(equation.params)]
+    assert equation.op.widen is not None
+    return equation.op.widen(equation, [body for body, _ in found], [numbers for _, numbers in found])
+
+
+def _opened(body: Program) -> tuple[Program, list[Literal]]:
+    """A body that takes its numbers as first inputs, and these."""
+    scalars = _Scalars(True)
+    equations = [scalars.rewritten(equation) for equation in body.equations]
+    outputs = [scalars.lifted(x) for x in body.outputs]
+    numbers = [Literal(value, var.type) for var, value in zip(scalars.vars, scalars.values, strict=True)]
+    return Program([*scalars.vars, *body.inputs], equations, outputs, (), body.name), numbers
+
+
 def _integers(equations: Sequence[Equation]) -> tuple[Any, ...]:
-    return tuple(e.params[name] for e in equations if e.op.numbers for name in e.params if name in e.op.numbers)
+    found: list[Any] = []
+    for equation in equations:
+        op, params = equation.op, equation.params
+        found += [params[name] for name in params if name in op.numbers] if op.numbers else ()
+        if op.multiple:
+            found += [number for body in bodies(params) for number in _integers(body.equations)]
+    return tuple(found)
 
 
 class _Baked:
@@ -109,10 +135,7 @@ class _Baked:
 
     baked = True
 
-    def define(self, var: Var) -> None:
-        return
-
-    def equation(self, equation: Equation) -> None:
+    def program(self, program: Program) -> None:
         return
 
     def shape(self, var: Var) -> tuple[object, ...]:
@@ -139,12 +162,23 @@ class Extents:
         if equation.op.unite is unite_all:
             self._elementwise(equation)
             return
+        if equation.op.multiple:
+            for body in bodies(equation.params):
+                self.program(body)
         for var in equation.outputs:
             self.define(var)
         values = [*equation.inputs, *equation.outputs]
         for (k, i), (m, j) in equation.op.unite(equation):
-            if isinstance(values[k], Var) and isinstance(values[m], Var):
-                self._join(self.dims[values[k]][i], self.dims[values[m]][j])  # pyright: ignore[reportArgumentType]
+            x, y = values[k] if type(k) is int else k, values[m] if type(m) is int else m  # pyright: ignore
+            if isinstance(x, Var) and isinstance(y, Var):
+                self._join(self.dims[x][i], self.dims[y][j])
+
+    def program(self, program: Program) -> None:
+        """Meet a program: its inputs and equations."""
+        for var in program.inputs:
+            self.define(var)
+        for equation in program.equations:
+            self.equation(equation)
 
     def _elementwise(self, equation: Equation) -> None:
         out = equation.outputs[0]
@@ -184,11 +218,13 @@ class Extents:
 
 
 def _key(program: Program, extents: Extents | _Baked) -> tuple[object, ...]:
+    extents.program(program)
+    return _named_key(program, extents)
+
+
+def _named_key(program: Program, extents: Extents | _Baked) -> tuple[object, ...]:
     numbers = {var: i for i, var in enumerate(program.inputs)}
-    for var in program.inputs:
-        extents.define(var)
     for equation in program.equations:
-        extents.equation(equation)
         for var in equation.outputs:
             numbers[var] = len(numbers)
     inputs = tuple((short_name(v.type.dtype), extents.shape(v)) for v in program.inputs)
@@ -199,7 +235,7 @@ def _key(program: Program, extents: Extents | _Baked) -> tuple[object, ...]:
 def _equation_key(equation: Equation, numbers: dict[Var, int], extents: Extents | _Baked) -> tuple[object, ...]:
     op = equation.op
     inputs = tuple([numbers[x] if type(x) is Var else _operand_key(x, numbers) for x in equation.inputs])
-    params = tuple([(k, _plain(v)) for k, v in equation.params.items() if extents.baked or k not in op.numbers])
+    params = tuple([(k, _plain(v, extents)) for k, v in equation.params.items() if extents.baked or k not in op.numbers])
     if op.unite is unite_all:
         return op.name, inputs, params
     shapes = tuple([(short_name(v.type.dtype), extents.shape(v)) for v in equation.outputs])
@@ -212,5 +248,11 @@ def _operand_key(x: Operand, numbers: dict[Var, int]) -> object:
     return short_name(x.type.dtype), np.asarray(x.value).tobytes()
 
 
-def _plain(value: Any) -> object:
-    return short_name(value) if isinstance(value, np.dtype) else value
+def _plain(value: Any, extents: Extents | _Baked) -> object:
+    if isinstance(value, np.dtype):
+        return short_name(value)
+    if isinstance(value, Program):
+        return _named_key(value, extents)
+    if isinstance(value, tuple) and Program in map(type, cast("tuple[Any, ...]", value)):
+        return tuple([_plain(one, extents) for one in cast("tuple[Any, ...]", value)])
+    return value

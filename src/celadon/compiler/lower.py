@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from celadon.op import Op
-from celadon.program import Equation, Literal, Operand, Program, Source, Var, remembered
-from celadon.tracing import Record, Tracer, interpreting
+from celadon.program import Equation, Literal, Operand, Program, Source, Var, bodies, remembered, with_bodies
+from celadon.tracing import Record, Recorded, interpreting
+from celadon.vocabulary.bodies import without_dead_code
 
 NONE: frozenset[str] = frozenset()
 
@@ -16,7 +16,7 @@ NONE: frozenset[str] = frozenset()
 def lower(program: Program, native: frozenset[str] = NONE) -> Program:
     """The program in lowered ops only: no dead code, no macro op but those named in `native`.
 
-    Programs inside it (private functions) are lowered too, once each.
+    Programs inside it (private functions, bodies) are lowered too, once each.
 
     >>> lower(Program((), (), ())).equations
     ()
@@ -33,21 +33,9 @@ def _lowered(program: Program, native: frozenset[str]) -> Program:
 
 def _is_lowered(equation: Equation, native: frozenset[str]) -> bool:
     op = equation.op
-    return (op.expand is None or op.name in native) and op.name != "call"
-
-
-def without_dead_code(program: Program) -> Program:
-    """The program with only the equations and captures that its outputs need."""
-    live = {x for x in program.outputs if type(x) is Var}
-    kept: list[Equation] = []
-    for equation in reversed(program.equations):
-        if not live.isdisjoint(equation.outputs):
-            kept.append(equation)
-            live.update(x for x in equation.inputs if type(x) is Var)
-    captures = tuple(capture for capture in program.captures if capture[0] in live)
-    if len(kept) == len(program.equations) and len(captures) == len(program.captures):
-        return program
-    return replace(program, equations=kept[::-1], captures=captures)
+    if op.expand is not None and op.name not in native:
+        return False
+    return not op.multiple or all(lower(body, native) is body for body in bodies(equation.params))
 
 
 class _Expansion:
@@ -60,9 +48,9 @@ class _Expansion:
         record = _Expanding(program.name, self.native)
         values: dict[Var, Any] = {}
         for var in program.inputs:
-            values[var] = Tracer(record, var)
+            values[var] = Recorded(record, var)
         for var, _ in program.captures:
-            values[var] = Tracer(record, var)
+            values[var] = Recorded(record, var)
         record.inputs = list(program.inputs)
         with interpreting(record):
             for equation in program.equations:
@@ -73,10 +61,7 @@ class _Expansion:
     def _step(self, record: _Expanding, equation: Equation, values: dict[Var, Any]) -> None:
         record.source = equation.source
         inputs = [_value(x, values) for x in equation.inputs]
-        params = equation.params
-        if equation.op.name == "call":
-            params = {**params, "program": lower(params["program"], self.native)}
-        results = record.apply(equation.op, inputs, params)
+        results = record.apply(equation.op, inputs, equation.params)
         results = results if equation.op.multiple else [results]
         values.update(zip(equation.outputs, results, strict=True))
 
@@ -95,11 +80,13 @@ class _Expanding(Record):
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         if op.expand is not None and op.name not in self.native:
+        if op.multiple:
+            params = with_bodies(params, lambda body: lower(body, self.native))
             return op.expand(*operands, **params)
         inputs = [self.operand(x) for x in operands]
         types = op.result_type(*[x.type for x in inputs], **params)
         outputs = [Var(t) for t in types] if op.multiple else [Var(types)]
         self.equations.append(Equation(op, inputs, outputs, params, self.source))
         if op.multiple:
-            return [Tracer(self, var) for var in outputs]
-        return Tracer(self, outputs[0])
+            return [Recorded(self, var) for var in outputs]
+        return Recorded(self, outputs[0])

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from celadon.compiler.lower import without_dead_code
-from celadon.program import Equation, Literal, Operand, Program, Var, fixed
+from celadon.program import Equation, Literal, Operand, Program, Var, fixed, with_bodies
+from celadon.vocabulary.bodies import without_dead_code
 
 
 def simplify(program: Program) -> Program:
-    """Inline calls, share equal equations, drop identities, compute what is fixed. Never looks at a number.
+    """Inline calls, share equal equations, drop identities, compute what is fixed, in bodies too. Never looks at a number.
 
     >>> x = Var(__import__("celadon").types.ArrayType((), np.dtype("float32")))
     >>> simplify(Program([x], [], [x])).outputs == [x]
@@ -54,23 +54,29 @@ class _Work:
     def _kept(self, equation: Equation, inputs: list[Operand]) -> list[Operand]:
         if all(type(x) is Literal and x.fixed for x in inputs) and inputs and _folds(equation):
             return [_folded(equation, inputs)]
-        if any(a is not b for a, b in zip(inputs, equation.inputs, strict=True)):
-            equation = Equation(equation.op, inputs, equation.outputs, equation.params, equation.source)
+        params = with_bodies(equation.params, _simplified_body) if equation.op.multiple else equation.params
+        if params is not equation.params or any(a is not b for a, b in zip(inputs, equation.inputs, strict=True)):
+            equation = Equation(equation.op, inputs, equation.outputs, params, equation.source)
         self.equations.append(equation)
         return list(equation.outputs)
 
 
-def copied(body: Program) -> Program:
+def _simplified_body(body: Program) -> Program:
+    return simplify(copied(body, inputs=True))
+
+
+def copied(body: Program, inputs: bool = False) -> Program:
     """The program with variables and numbers of its own, so that it may stand in another one more than once.
 
     That two calls share a program is chance (their operands have equal types); they must not share numbers for it.
+    With `inputs` its inputs are its own too.
     """
     made = {var for equation in body.equations for var in equation.outputs}
     own: dict[Operand, Operand] = {}
 
     def copy(x: Operand) -> Operand:
         if x not in own:
-            keep = x.fixed if type(x) is Literal else x not in made
+            keep = x.fixed if type(x) is Literal else not inputs and x not in made
             own[x] = x if keep else Literal(x.value, x.type) if type(x) is Literal else Var(x.type)
         return own[x]
 
@@ -80,7 +86,8 @@ def copied(body: Program) -> Program:
     equations = [
         Equation(e.op, [*map(copy, e.inputs)], [*map(renewed, e.outputs)], e.params, e.source) for e in body.equations
     ]
-    return Program(body.inputs, equations, [*map(copy, body.outputs)], body.captures, body.name)
+    own_inputs = [*map(renewed, body.inputs)] if inputs else body.inputs
+    return Program(own_inputs, equations, [*map(copy, body.outputs)], body.captures, body.name)
 
 
 def id_of(operand: Operand) -> object:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import cast
 
 from celadon.compiler.constants import results_text, type_text, types_text
 from celadon.compiler.phrases import elementwise, function_type
 from celadon.compiler.scope import Lines, Scope
+from celadon.compiler.text_loops import loop_of
 from celadon.compiler.text_macros import PRIVATE, private_program
 from celadon.compiler.text_rules import RULES, Rule
 from celadon.op import Op
-from celadon.program import Equation, Module, Program
+from celadon.program import Equation, Module, Program, bodies
 from celadon.types import ArrayType
 
-MACROS = frozenset(PRIVATE)
+MACROS = frozenset([*PRIVATE, "scan"])
 """Macro ops that have a text of their own: `lower` need not expand them."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
@@ -78,8 +78,10 @@ class _Writer:
             name = equation.op.name
             if name == "call" or name in PRIVATE:
                 self._declare(equation)
-            elif equation.op.kind != "elementwise":
-                for body in _bodies(equation):
+            elif name == "scan":
+                self.declare(loop_of(equation))
+            elif equation.op.multiple:
+                for body in bodies(equation.params):
                     self.declare(body)
 
     def _declare(self, equation: Equation) -> None:
@@ -168,14 +170,6 @@ def _key(equation: Equation) -> object:
         return equation.params["program"]
     types = tuple(x.type.strong() for x in equation.inputs)
     return equation.op.name, types, tuple(equation.params.items())
-
-
-def _bodies(equation: Equation) -> Iterator[Program]:
-    for value in equation.params.values():
-        if isinstance(value, Program):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (one for one in cast(tuple[object, ...], value) if isinstance(one, Program))
 
 
 def _quoted(symbol: str) -> str:

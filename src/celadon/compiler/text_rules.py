@@ -21,6 +21,7 @@ from celadon.compiler.phrases import (
     spread,
 )
 from celadon.compiler.scope import Scope
+from celadon.compiler.text_loops import case, scan, while_loop
 from celadon.compiler.text_macros import (
     Rule,
     complex_as,
@@ -238,6 +239,9 @@ def _plain_gather(equation: Equation, operands: list[str]) -> str:
 
 
 RULES: dict[str, Rule] = {
+    "cond": case,
+    "while_loop": while_loop,
+    "scan": scan,
     "compare": _compare,
     "select": _select,
     "complex": _complex,

@@ -3,6 +3,7 @@
 from celadon.facade import facade
 
 _HOMES = {
+    "control": "associative_scan cond fori_loop map scan switch while_loop",
     "elementwise": (
         "RoundingMethod abs acos acosh add asin asinh atan atan2 atanh bessel_i1e bitcast_convert_type bitwise_and "
         "bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj convert_element_type cos cosh digamma "

@@ -1,5 +1,14 @@
 """jax.lax's functions that need no transform: the dictionary from JAX's names to the ops of the vocabulary."""
 
+from celadon.lax.control import (
+    associative_scan as associative_scan,
+    cond as cond,
+    fori_loop as fori_loop,
+    map as map,
+    scan as scan,
+    switch as switch,
+    while_loop as while_loop,
+)
 from celadon.lax.elementwise import (
     RoundingMethod as RoundingMethod,
     abs as abs,

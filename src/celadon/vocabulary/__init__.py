@@ -3,6 +3,7 @@
 from celadon.vocabulary import elementwise
 from celadon.vocabulary.call import call, execute, named
 from celadon.vocabulary.contract import dot_general
+from celadon.vocabulary.control import cond, while_loop
 from celadon.vocabulary.elementwise import *  # noqa: F403
 from celadon.vocabulary.index import dynamic_slice, dynamic_update_slice, gather, sort
 from celadon.vocabulary.reduce import (
@@ -16,13 +17,14 @@ from celadon.vocabulary.reduce import (
     reduce_sum,
     reduce_xor,
 )  # fmt: skip
+from celadon.vocabulary.scan import scan
 from celadon.vocabulary.shape import broadcast_in_dim, concatenate, iota, pad, reshape, reverse, slice_, transpose
 from celadon.vocabulary.window import cumlogsumexp, cummax, cummin, cumprod, cumsum, reduce_window
 
 __all__ = [
-    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "cumlogsumexp", "cummax", "cummin", "cumprod",
     "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "pad",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "reshape", "reverse", "slice_", "sort", "transpose",
+    "reshape", "reverse", "scan", "slice_", "sort", "transpose", "while_loop",
 ]  # fmt: skip
 __all__ += elementwise.__all__

@@ -1,0 +1,347 @@
+"""while_loop, fori_loop, scan and map: functions in, ops with their traced programs as bodies out."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from celadon import errors, tracing, tree
+from celadon.program import Program, Var, fixed
+from celadon.tracing import Tracer, type_of
+from celadon.transforms.bodies import (
+    Body,
+    Form,
+    Types,
+    check_carry,
+    name_of,
+    names_of,
+    require_callable,
+    result,
+    returning,
+    settled,
+    traced,
+    value,
+)  # fmt: skip
+from celadon.tree import PyTreeDef
+from celadon.types import ArrayType, bool_, kind
+from celadon.vocabulary import control as ops
+from celadon.vocabulary.arithmetic import add
+from celadon.vocabulary.bodies import chosen, taking
+from celadon.vocabulary.comparison import compare
+from celadon.vocabulary.conversion import convert
+from celadon.vocabulary.scan import row_type, scan as scan_op, stacked, static_row
+
+Function = Callable[..., Any]
+
+
+def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+    """The value v = init_val, replaced by body_fun(v) as long as cond_fun(v) holds.
+
+    Args:
+        cond_fun: a function of the carried value that returns a boolean scalar.
+        body_fun: a function from the carried value to one of the same tree, shapes and dtypes.
+        init_val: a pytree of arrays.
+
+    Returns:
+        The carried value for which the condition first fails. There is no reverse-mode derivative; see `scan`.
+
+    Raises:
+        BodyNotCallable, ConditionNotBoolean, CarryTypeChanges, CarryTreeChanges.
+
+    >>> while_loop(lambda v: v < 100, lambda v: v * 2, 3)
+    Array(192, dtype=int32, weak_type=True)
+    """
+    require_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    if tracing.disable_jit.value:
+        try:
+            return _python_while(cond_fun, body_fun, init_val)
+        except errors.ConcretizationTypeError:
+            pass  # a transform stands around the loop, so it can't run as Python
+    given, form = tree.flatten(init_val)
+    one, names = _one_argument(form), names_of(form, _first_parameter(body_fun))
+    body, values = settled(
+        lambda types: traced(body_fun, Form(one, types, names)), [value(x) for x in given], lambda body: body.types
+    )
+    shape = Form(form, tuple([x.type for x in values]), names)
+    check_carry("while_loop", body_fun, shape, body.tree, body.types)
+    condition = traced(cond_fun, Form(one, shape.types, names))
+    _check_condition(condition, cond_fun)
+    return body.tree.unflatten(_looped(condition, body, values))
+
+
+def _python_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+    carried = tree.map(tracing.outside.as_array, init_val)
+    while cond_fun(carried):
+        carried = tree.map(tracing.outside.as_array, body_fun(carried))
+    return carried
+
+
+def _one_argument(form: PyTreeDef) -> PyTreeDef:
+    return tree.treedef_tuple([form])
+
+
+def _first_parameter(function: Function) -> str:
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[0] if code is not None and code.co_argcount else "carry"
+
+
+def _check_condition(condition: Body, cond_fun: Function) -> None:
+    types = condition.types
+    if condition.tree != tree.LEAF_TREEDEF:
+        raise errors.ConditionNotBoolean(function=name_of(cond_fun), found=f"a tree: {condition.tree}")
+    if types[0].shape or types[0].dtype != bool_:
+        raise errors.ConditionNotBoolean(function=name_of(cond_fun), found=types[0])
+
+
+def _looped(condition: Body, body: Body, values: Sequence[Any]) -> list[Any]:
+    """The loop; carried values that nothing changes and the condition does not read are constants of the body."""
+    held = len(body.held)
+    read = {x for equation in condition.program.equations for x in equation.inputs} | set(condition.program.outputs)
+    tested = condition.program.inputs[len(condition.held) :]
+    still = [
+        out is into and test not in read
+        for out, into, test in zip(body.program.outputs, body.program.inputs[held:], tested, strict=True)
+    ]
+    moving = [not one for one in still]
+    program = _consts_first(body.program, held, still, moving)
+    test = taking(condition.program, [True] * len(condition.held) + moving)
+    consts = [*body.held, *chosen(values, still)]
+    counts = {"condition_consts": len(condition.held), "body_consts": len(consts)}
+    operands = [*condition.held, *consts, *chosen(values, moving)]
+    found = iter(ops.while_loop(*operands, condition=test, body=program, **counts) if any(moving) else ())
+    return [next(found) if moves else result(x) for x, moves in zip(values, moving, strict=True)]
+
+
+def _consts_first(program: Program, held: int, still: Sequence[bool], moving: Sequence[bool]) -> Program:
+    """A loop's body whose carried values that stand still are constants."""
+    carry = program.inputs[held : held + len(still)]
+    inputs = [*program.inputs[:held], *chosen(carry, still), *chosen(carry, moving), *program.inputs[held + len(still) :]]
+    outputs = [*chosen(program.outputs[: len(still)], moving), *program.outputs[len(still) :]]
+    return Program(inputs, program.equations, outputs, (), program.name)
+
+
+# fori
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unroll: Any = None) -> Any:
+    """The value v = init_val, replaced by body_fun(i, v) for i from lower to upper - 1.
+
+    Args:
+        lower, upper: integer scalars of one dtype. If both are concrete, the loop is a `scan` and has a reverse-mode
+            derivative; a new trip count costs no compile in either case.
+        body_fun: a function from the index and the carried value to one of the same tree, shapes and dtypes.
+        unroll: as for `scan`; only with concrete bounds.
+
+    Raises:
+        BodyNotCallable, LoopBoundsDiffer, UnrollInvalid, CarryTypeChanges, CarryTreeChanges.
+
+    >>> fori_loop(0, 4, lambda i, v: v + i, 0)
+    Array(6, dtype=int32, weak_type=True)
+    """
+    require_callable("fori_loop", body_fun=body_fun)
+    low, high = type_of(lower), type_of(upper)
+    dtype = _bound_dtype(low, high)
+    if not isinstance(lower, Tracer) and not isinstance(upper, Tracer):
+        return _counted(int(lower), max(int(upper) - int(lower), 0), body_fun, init_val, unroll)
+    if unroll not in (None, False, 1):
+        raise errors.UnrollInvalid(name="fori_loop", unroll=unroll, reason="but the bounds are traced")
+    start, stop = (_of_dtype(value(x), dtype) for x in (lower, upper))
+
+    def step(carry: Any) -> Any:
+        i, end, v = carry
+        return add(i, fixed(1, i.type.dtype)), end, body_fun(i, v)
+
+    step.__name__ = name_of(body_fun)
+    return while_loop(_below, step, (start, stop, init_val))[2]
+
+
+def _below(carry: Any) -> Any:
+    return compare(carry[0], carry[1], direction="LT")
+
+
+def _of_dtype(x: Any, dtype: Any) -> Any:
+    return x if x.type.dtype == dtype else convert(x, new_dtype=dtype)
+
+
+def _bound_dtype(low: ArrayType, high: ArrayType) -> Any:
+    """The dtype of the index: the bounds', where a weak one takes the other's."""
+    scalars = not low.shape and not high.shape and kind(low.dtype) in "iu" and kind(high.dtype) in "iu"
+    if scalars and low.dtype == high.dtype:
+        return low.dtype
+    if scalars and low.weak_type != high.weak_type and kind(low.dtype) == kind(high.dtype) == "i":
+        return high.dtype if low.weak_type else low.dtype
+    raise errors.LoopBoundsDiffer(lower=low, upper=high)
+
+
+def _counted(start: int, length: int, body_fun: Function, init_val: Any, unroll: Any) -> Any:
+    if tracing.disable_jit.value and not length:
+        return init_val
+
+    def step(carry: Any, _: None) -> Any:
+        i, v = carry
+        return (add(i, fixed(1, i.type.dtype)), body_fun(i, v)), None
+
+    step.__name__ = name_of(body_fun)
+    (_, found), _ = scan(step, (start, init_val), None, length=length, unroll=False if unroll is None else unroll)
+    return found
+
+
+# scan
+
+
+def scan(
+    f: Function, init: Any, xs: Any = None, length: Any = None, reverse: bool = False, unroll: Any = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Carry a value along the leading axis of arrays: (carry, y) = f(carry, x) for each row x of xs, the ys stacked.
+
+    Args:
+        f: a function from the carried value and a row of xs to a pair: the carried value, of the same tree, shapes and
+            dtypes, and what is stacked (a pytree of arrays, or None).
+        init: the carried value before the first step, a pytree of arrays; weak ones take the dtype that f gives them.
+        xs: a pytree of arrays with one leading extent, or None.
+        length: the number of steps, needed if xs has no arrays.
+        reverse: take the rows from the last to the first; the ys stand in the order of the xs all the same.
+        unroll: how many steps a round of the loop takes in the text; a bool means all, or one. Results do not depend on it.
+
+    Returns:
+        The carried value after the last step, and the ys stacked along a new leading axis.
+
+    Raises:
+        BodyNotCallable, ScanLengthsDiffer, ScanNoAxis, ScanLengthTraced, ScanResultNotPair, UnrollInvalid,
+        CarryTypeChanges, CarryTreeChanges.
+
+    >>> scan(lambda c, x: (c + x, c), 0, np.int32([1, 2, 3]))
+    (Array(6, dtype=int32), Array([0, 1, 3], dtype=int32))
+    """
+    require_callable("scan", f=f)
+    given, form = tree.flatten(init)
+    rows, rows_form = tree.flatten(xs)
+    arrays = [value(x) for x in rows]
+    count = _length("scan", arrays, names_of(rows_form, "xs"), length)
+    steps = _unrolled(unroll, count)
+    if tracing.disable_jit.value:
+        return _python_scan(f, init, (arrays, rows_form), (count, bool(reverse)))
+    names = names_of(form, _first_parameter(f))
+    both, row_names = tree.treedef_tuple([form, rows_form]), names_of(rows_form, "x")
+    row_types = tuple([row_type(x.type) for x in arrays])
+
+    def trace(types: Types) -> Body:
+        body = traced(f, Form(both, types + row_types, names + row_names))
+        _check_pair(body, f)
+        return body
+
+    body, values = settled(trace, [value(x) for x in given], lambda body: _carried(body))
+    shape = Form(form, tuple([x.type for x in values]), names)
+    check_carry("scan", f, shape, body.tree.children()[0], _carried(body))
+    params = {"length": count, "reverse": bool(reverse), "unroll": steps}
+    return body.tree.unflatten(_scanned(body, values, arrays, params))
+
+
+def _check_pair(body: Body, f: Function) -> None:
+    if body.tree == tree.LEAF_TREEDEF or len(body.tree.children()) != 2:
+        raise errors.ScanResultNotPair(function=name_of(f), found=f"{body.tree}")
+
+
+def _carried(body: Body) -> Types:
+    return body.types[: body.tree.children()[0].num_leaves]
+
+
+def _length(name: str, arrays: Sequence[Any], names: Sequence[str], length: Any) -> int:
+    for x, path in zip(arrays, names, strict=True):
+        if not x.type.shape:
+            raise errors.ScanNoAxis(name=name, reason=f"{path} is a scalar, {x.type}")
+    if length is not None:
+        count = _static(name, "length", length)
+        first = "the argument length"
+    elif arrays:
+        count, first = arrays[0].type.shape[0], names[0]
+    else:
+        raise errors.ScanNoAxis(name=name, reason="xs has no arrays, and no length is given")
+    for x, path in zip(arrays, names, strict=True):
+        if x.type.shape[0] != count:
+            raise errors.ScanLengthsDiffer(name=name, one=first, size=count, other=path, length=x.type.shape[0])
+    return count
+
+
+def _static(name: str, argument: str, given: Any) -> int:
+    if isinstance(given, Tracer):
+        raise errors.ScanLengthTraced(name=name, argument=argument, given=f"a traced {given.type}")
+    try:
+        return operator.index(given)
+    except TypeError:
+        if isinstance(given, float) and given.is_integer():
+            return int(given)
+        raise errors.ScanLengthTraced(name=name, argument=argument, given=repr(given)) from None
+
+
+def _unrolled(unroll: Any, length: int) -> int:
+    if isinstance(unroll, bool | np.bool_):
+        return max(length, 1) if unroll else 1
+    found = _static("scan", "unroll", unroll)
+    if found < 0:
+        raise errors.UnrollInvalid(name="scan", unroll=unroll, reason="which is negative")
+    return found
+
+
+def _python_scan(f: Function, init: Any, xs: tuple[list[Any], PyTreeDef], how: tuple[int, bool]) -> tuple[Any, Any]:
+    (arrays, form), (count, reverse) = xs, how
+    if not count:
+        raise errors.EmptyScanEager()
+    carry, made = init, []
+    for i in reversed(range(count)) if reverse else range(count):
+        carry, y = f(carry, form.unflatten([static_row(x, i) for x in arrays]))
+        made.append(y)
+    made = made[::-1] if reverse else made
+    return carry, tree.map(lambda *ys: stacked([value(y) for y in ys]), *made)
+
+
+def _scanned(body: Body, values: Sequence[Any], arrays: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    """The scan; carried values that stand still are constants, and rows that come back unchanged are the arrays."""
+    held, carry, program = len(body.held), len(values), body.program
+    inputs = program.inputs[held:]
+    still = [a is b for a, b in zip(program.outputs[:carry], inputs[:carry], strict=True)]
+    moving = [not one for one in still]
+    rows = {var: i for i, var in enumerate(inputs[carry:])}
+    back = [rows.get(x) if type(x) is Var else None for x in program.outputs[carry:]]
+    program = _consts_first(program, held, still, moving)
+    program = returning(program, [True] * sum(moving) + [place is None for place in back])
+    consts = [*body.held, *chosen(values, still)]
+    made = iter(_applied(program, [consts, chosen(values, moving), arrays], params))
+    state = [next(made) if moves else result(x) for x, moves in zip(values, moving, strict=True)]
+    return [*state, *(next(made) if place is None else arrays[place] for place in back)]
+
+
+def _applied(program: Program, parts: Sequence[Sequence[Any]], params: dict[str, Any]) -> list[Any]:
+    if not program.outputs:
+        return []
+    consts, state, xs = parts
+    return scan_op(*consts, *state, *xs, body=program, consts=len(consts), carry=len(state), **params)
+
+
+def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
+    """f applied to each row of arrays one after the other, the results stacked.
+
+    Args:
+        f: a function of a pytree of rows that returns a pytree of arrays.
+        xs: a pytree of arrays with one leading extent.
+
+    Raises:
+        BodyNotCallable, ScanLengthsDiffer, ScanNoAxis.
+
+    >>> map(lambda x: x * x, np.int32([1, 2, 3]))
+    Array([1, 4, 9], dtype=int32)
+    """
+    require_callable("map", f=f)
+
+    def step(carry: tuple[()], x: Any) -> Any:
+        return carry, f(x)
+
+    step.__name__ = name_of(f)
+    return scan(step, (), xs)[1]
+
+
+__all__ = ["fori_loop", "map", "scan", "while_loop"]
