@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from celadon import errors
+from celadon.keys import shown
 from celadon.settings import Setting
 
 DType = np.dtype[Any]
@@ -22,6 +23,7 @@ bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
 bool_: DType = np.dtype(bool)
 int32: DType = np.dtype(np.int32)
 float32: DType = np.dtype(np.float32)
+float0: DType = np.dtype([("float0", np.void, 0)])  # of the tangents of integers and booleans: nothing
 
 _SHORT = {
     "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
@@ -96,7 +98,7 @@ def short_name(dtype: DType) -> str:
     >>> short_name(np.dtype("complex64"))
     'c64'
     """
-    return short_names.get(dtype) or str(dtype)
+    return short_names.get(dtype) or str(shown(dtype))
 
 
 def canonical(dtype: Any) -> DType:
@@ -136,7 +138,7 @@ def _kind(value: int | float | complex) -> type:
 
 
 def kind(dtype: DType) -> str:
-    """b, i, u, f or c; bfloat16 is f.
+    """b, i, u, f or c; bfloat16 is f, keys are V.
 
     >>> kind(bfloat16)
     'f'
@@ -212,7 +214,7 @@ class ShapeDtypeStruct:
     __slots__ = ("dtype", "shape", "weak_type")
 
     def __init__(self, shape: Iterable[int], dtype: Any, *, weak_type: bool = False):
-        self.shape, self.dtype, self.weak_type = tuple(shape), np.dtype(dtype), weak_type
+        self.shape, self.dtype, self.weak_type = tuple(shape), shown(np.dtype(dtype)), weak_type
 
     @property
     def ndim(self) -> int:

@@ -4,6 +4,8 @@ from celadon.facade import facade
 
 _HOMES = {
     "gradients": "grad jvp linear_transpose linearize value_and_grad vjp",
+    "mapping": "vmap",
+
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from celadon import errors
+from celadon.keys import BITS, KEY, is_key
 from celadon.op import Axis, Op
 from celadon.program import Equation
-from celadon.types import ArrayType, DType, Shape, kind
-from celadon.vocabulary.kinds import COMPLEX, HALF, INTEGER, checked_axes, one_per_axis, require, same_dtype
+from celadon.types import ArrayType, DType, Shape, int32, kind
+from celadon.vocabulary.kinds import ANY, COMPLEX, HALF, INTEGER, checked_axes, one_per_axis, require, same_dtype
 from celadon.vocabulary.reduce import highest, lowest
-from celadon.vocabulary.shape import unite_first
+from celadon.vocabulary.shape import in_front, iota, reshape, unite_first
 
 Array = Any
 Axes = tuple[int, ...]
@@ -138,7 +139,7 @@ def _gathered(
     for axis, n in enumerate(x.shape):
         place = np.zeros(batch, np.int64)
         if axis in start_index_map:
-            place = _inside(indices[..., start_index_map.index(axis)], n - slice_sizes[axis])
+            place = inside(indices[..., start_index_map.index(axis)], n - slice_sizes[axis])
         if axis in operand_batching_dims:
             place = _counted(batch, start_indices_batching_dims[operand_batching_dims.index(axis)])
         place = place.reshape(place.shape + (1,) * len(kept))
@@ -150,7 +151,7 @@ def _gathered(
     return np.moveaxis(found, range(len(batch), len(shape)), offset_dims)
 
 
-def _inside(start: Array, last: int) -> Array:
+def inside(start: Array, last: int) -> Array:
     """Starts moved inside; unsigned ones beyond int64 are beyond every array."""
     if start.dtype == np.uint64:
         start = np.minimum(start, np.uint64(np.iinfo(np.int64).max))
@@ -173,6 +174,8 @@ def _unite_gather(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
 def default_fill(dtype: DType) -> Any:
     """What stands for an element that is not there: NaN, the smallest signed, the largest unsigned integer, or True."""
     letter = kind(dtype)
+    if is_key(dtype):
+        return np.asarray(highest(BITS)).view(KEY)
     if letter in "fc":
         return dtype.type(np.nan)
     return lowest(dtype) if letter == "i" else highest(dtype)
@@ -182,6 +185,8 @@ def _sort_type(*xs: ArrayType, dimension: int, is_stable: bool = True, num_keys:
     """C1 to C4; the first `num_keys` operands decide the order."""
     if not 1 <= num_keys <= len(xs):
         raise errors.SortKeys(num_keys=num_keys, operands=len(xs))
+    for x in xs[:num_keys]:
+        require("sort", x, ANY)
     checked_axes("sort", (dimension,), xs[0].ndim)
     if any(x.shape != xs[0].shape for x in xs):
         raise errors.ShapesDiffer(op="sort", shapes=" and ".join(str(x.shape) for x in xs))
@@ -206,6 +211,28 @@ def _unite_sorted(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     return [((0, i), (k, i)) for k in range(1, len(values)) for i in range(values[0].type.ndim)]
 
 
+def _sort_tangent(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
+    """Tangents go where their elements go."""
+    shape, dimension = primals[0].type.shape, params["dimension"]
+    *results, order = sort(*primals, iota(shape=shape, dtype=int32, dimension=dimension), **params)
+    return results, [None if t is None else along(t, order, dimension) for t in tangents]
+
+
+def along(x: Any, places: Any, axis: int) -> Any:
+    """The elements of x at places along an axis, one for each element of `places`."""
+    shape = places.type.shape
+    others = tuple([i for i in range(len(shape)) if i != axis])
+    return gather(
+        x, reshape(places, shape=(*shape, 1)), offset_dims=(), collapsed_slice_dims=(axis,), start_index_map=(axis,),
+        operand_batching_dims=others, start_indices_batching_dims=others, slice_sizes=(1,) * len(shape), mode="clip",
+    )  # fmt: skip
+
+
+def _sort_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **params: Any) -> Any:
+    whole = [in_front(x, i, batch.size) for x, i in zip(values, axes, strict=True)]
+    return sort(*whole, **{**params, "dimension": params["dimension"] + 1}), [0] * len(whole)
+
+
 dynamic_slice = Op(
     "dynamic_slice", _dynamic_slice_type, _dynamic_slice, numbers=("slice_sizes",), exact=True, kind="index"
 )
@@ -213,4 +240,7 @@ dynamic_update_slice = Op(
     "dynamic_update_slice", _update_type, _dynamic_update_slice, unite=unite_first, exact=True, kind="index"
 )
 gather = Op("gather", _gather_type, _gather, unite=_unite_gather, numbers=("slice_sizes",), exact=True, kind="index")
-sort = Op("sort", _sort_type, _sort, multiple=True, unite=_unite_sorted, exact=True, kind="sort")
+sort = Op(
+    "sort", _sort_type, _sort, multiple=True, unite=_unite_sorted, exact=True, kind="sort",
+    tangent=_sort_tangent, batch=_sort_batch,
+)  # fmt: skip

@@ -49,12 +49,12 @@ def _reduction(name: str, numpy: Callable[..., Any], body: str, accepted: frozen
 
     return Op(
         name, result_type, numpy, text=f"stablehlo.{body}", unite=unite_kept, kind="reduce",
-        batch=lambda batch, axes, values, **params: _reduce_batch(registry[name], axes, values, **params), **rules,
+        batch=lambda batch, axes, values, /, **params: _reduce_batch(registry[name], axes, values, **params), **rules,
     )  # fmt: skip
 
 
-def _reduce_batch(op: Op, axes: Sequence[Any], values: Sequence[Any], **params: Any) -> Any:
-    [i], reduced = axes, params.pop("axes")
+def _reduce_batch(op: Op, own: Sequence[Any], values: Sequence[Any], /, **params: Any) -> Any:
+    [i], reduced = own, params.pop("axes")
     places = beside(reduced, i)
     return op(values[0], axes=places, **params), i - sum(j < i for j in places)
 
@@ -207,11 +207,11 @@ argmax = Op(
     "argmax", _arg_type("argmax"), _arg(np.argmax), expand=_arg_expand(reduce_max), unite=unite_kept, exact=True,
     kind="reduce",
     tangent=(None,),
-    batch=lambda batch, axes, values, **params: _reduce_batch(argmax, axes, values, **params),
+    batch=lambda batch, axes, values, /, **params: _reduce_batch(argmax, axes, values, **params),
 )  # fmt: skip
 argmin = Op(
     "argmin", _arg_type("argmin"), _arg(np.argmin), expand=_arg_expand(reduce_min), unite=unite_kept, exact=True,
     kind="reduce",
     tangent=(None,),
-    batch=lambda batch, axes, values, **params: _reduce_batch(argmin, axes, values, **params),
+    batch=lambda batch, axes, values, /, **params: _reduce_batch(argmin, axes, values, **params),
 )  # fmt: skip

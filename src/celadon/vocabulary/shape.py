@@ -231,13 +231,13 @@ def _broadcast_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, 
     return broadcast_in_dim(x, shape=(batch.size, *shape), broadcast_dimensions=dimensions), 0
 
 
-def _in_front(x: Any, axis: int) -> Any:
+def _moved_front(x: Any, axis: int) -> Any:
     order = (axis, *(i for i in range(x.type.ndim) if i != axis))
     return transpose(x, permutation=order) if axis else x
 
 
 def _reshape_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, shape: Shape) -> Any:
-    return reshape(_in_front(values[0], axes[0]), shape=(batch.size, *shape)), 0
+    return reshape(_moved_front(values[0], axes[0]), shape=(batch.size, *shape)), 0
 
 
 def _transpose_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, permutation: Axes) -> Any:
@@ -250,20 +250,21 @@ def _reverse_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, di
 
 
 def _concatenate_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, dimension: int) -> Any:
-    whole = [_whole(x, i, batch.size) for x, i in zip(values, axes, strict=True)]
+    whole = [in_front(x, i, batch.size) for x, i in zip(values, axes, strict=True)]
     return concatenate(*whole, dimension=dimension + 1), 0
 
 
-def _whole(x: Any, axis: int | None, size: int) -> Any:
+def in_front(x: Any, axis: int | None, size: int) -> Any:
+    """A value with its batch axis in front; one that all members share is repeated."""
     if axis is not None:
-        return _in_front(x, axis)
+        return _moved_front(x, axis)
     return broadcast_in_dim(x, shape=(size, *x.type.shape), broadcast_dimensions=tuple(range(1, x.type.ndim + 1)))
 
 
 def _pad_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, low: Axes, high: Axes, interior: Axes) -> Any:
     """A padding value that differs from member to member is selected by a mask of what is padding."""
     (x, value), (i, own) = values, axes
-    x, i = (_whole(x, i, batch.size), 0) if own is not None else (x, i)
+    x, i = (in_front(x, i, batch.size), 0) if own is not None else (x, i)
     widths = {"low": inserted(low, i, 0), "high": inserted(high, i, 0), "interior": inserted(interior, i, 0)}
     if own is None:
         return pad(x, value, **widths), i

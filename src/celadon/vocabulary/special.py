@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+from celadon import errors
 from celadon.op import Op
 from celadon.vocabulary import error_function, gamma_function
-from celadon.vocabulary.kinds import FLOAT, elementwise
+from celadon.vocabulary.arithmetic import add, multiply, negate, square
+from celadon.vocabulary.kinds import FLOAT, elementwise, like
 from celadon.vocabulary.precision import in_double
+from celadon.vocabulary.transcendental import exponential
 
 
-def _special(name: str, numpy: Callable[..., Any], operands: int = 1) -> Op:
-    return elementwise(name, in_double(numpy), FLOAT, operands, text=f"chlo.{name}")
+def _special(name: str, numpy: Callable[..., Any], operands: int = 1, **rules: Any) -> Op:
+    return elementwise(name, in_double(numpy), FLOAT, operands, text=f"chlo.{name}", **rules)
 
 
-erf = _special("erf", error_function.erf)
-erfc = _special("erfc", error_function.erfc)
-erf_inv = _special("erf_inv", error_function.erf_inv)
+def _bell(x: Any) -> Any:
+    """exp(-x²) 2/sqrt(pi), the slope of erf."""
+    return multiply(like(2 / math.sqrt(math.pi), x), exponential(negate(square(x))))
+
+
+def _erf_inv_tangent(t: Any, out: Any, x: Any) -> Any:
+    return multiply(t, multiply(like(math.sqrt(math.pi) / 2, x), exponential(square(out))))
+
+
+def _next_polygamma(t: Any, out: Any, m: Any, x: Any) -> Any:
+    return multiply(t, polygamma(add(m, like(1, m)), x))
+
+
+def _zeta_tangent(t: Any, out: Any, x: Any, q: Any) -> Any:
+    return negate(multiply(t, multiply(x, zeta(add(x, like(1, x)), q))))
+
+
+def _no_order(name: str) -> Callable[..., Any]:
+    def rule(t: Any, out: Any, *operands: Any) -> Any:
+        raise errors.NotDifferentiable(op=f"{name} by its order")
+
+    return rule
+
+
+erf = _special("erf", error_function.erf, tangent=(lambda t, out, x: multiply(t, _bell(x)),))
+erfc = _special("erfc", error_function.erfc, tangent=(lambda t, out, x: negate(multiply(t, _bell(x))),))
+erf_inv = _special("erf_inv", error_function.erf_inv, tangent=(_erf_inv_tangent,))
 bessel_i1e = _special("bessel_i1e", error_function.bessel_i1e)
-lgamma = _special("lgamma", gamma_function.lgamma)
-digamma = _special("digamma", gamma_function.digamma)
-polygamma = _special("polygamma", gamma_function.polygamma, 2)
-zeta = _special("zeta", gamma_function.zeta, 2)
+lgamma = _special("lgamma", gamma_function.lgamma, tangent=(lambda t, out, x: multiply(t, digamma(x)),))
+digamma = _special("digamma", gamma_function.digamma, tangent=(lambda t, out, x: multiply(t, polygamma(like(1, x), x)),))
+polygamma = _special("polygamma", gamma_function.polygamma, 2, tangent=(_no_order("polygamma"), _next_polygamma))
+zeta = _special("zeta", gamma_function.zeta, 2, tangent=(_no_order("zeta"), _zeta_tangent))
