@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import celadon
 from celadon import __main__ as command, __version__, errors
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +40,53 @@ def test_price_prints_programs_figures_and_a_verdict(capsys):
     for words in ("stablehlo.multiply", "s traced (> differs)", "s static", "  > ", "95 % interval", "trace", "compile",
                   "steady calls", "break-even", "static 2 entries, sharing 1 executable", "scale_add", "x: f32[16,16]"):
         assert words in out
+
+
+TALKS = """
+import jax
+
+print("imported")
+
+def talks(x, n):
+    print("traced")
+    return x * n
+"""
+
+
+@pytest.mark.parametrize("words", [("price", "--json", "--calls", "5"), ("lower",)])
+def test_what_a_target_prints_goes_to_stderr(capsys, tmp_path, words):
+    (tmp_path / "talks.py").write_text(TALKS)
+    code, out, err = run(capsys, words[0], f"{tmp_path}/talks.py:talks", "--arg", "x=f32[3]", "--static", "n=2", *words[1:])
+    assert code == 0 and "imported\n" in err and "traced\n" in err
+    assert json.loads(out) if words[0] == "price" else out.startswith("module @jit_talks")
+
+
+@pytest.mark.parametrize("executor", ["reference", "xla"])
+def test_price_on_another_executor(capsys, executor):
+    celadon.config.update("celadon_executor", executor)
+    try:
+        code, out, err = run(capsys, *PRICE, "--json", "--against", "jax")
+    finally:
+        celadon.config.update("celadon_executor", "cpu")
+    assert code == 0 and err == ""
+    found = json.loads(out)["statics"][0]["static"]
+    assert found["entries"] == 2 and found["executables"] == 1
+    assert [each["stages"]["compile"] > 0 for each in found["first"]] == [True, False]
+
+
+def test_an_interrupt_ends_it_quietly():
+    words = [sys.executable, "-m", "celadon", *PRICE[:-2], "--calls", "1000000"]
+    started = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(3)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=30)
+    assert started.returncode == 130 and out == "" and "Traceback" not in err
+
+
+def test_a_reader_that_leaves_ends_it_quietly():
+    words = f"{sys.executable} -m celadon errors --json | head -1"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
+    assert done.stdout == "[\n" and done.stderr == ""
 
 
 def test_price_as_json_is_data_only(capsys):

@@ -240,6 +240,15 @@ def test_explained_misses():
     assert found[5][:2] == ("setting", "enable_x64")
 
 
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize("value", [0.1, 1e300, -0.0, float("nan"), float("-inf"), 1e-46, 7, -(2**31), True, False, 1 + 2j])
+def test_a_python_scalar_comes_in_with_numpys_bits(value, x64):
+    with celadon.enable_x64(x64), np.errstate(over="ignore"):
+        found = celadon.jit(lambda s: s)(value)
+        assert np.asarray(found).tobytes() == np.asarray(value).astype(found.dtype).tobytes()
+        assert found.dtype.itemsize == {float: (4, 8), int: (4, 8), bool: (1, 1), complex: (8, 16)}[type(value)][x64]
+
+
 def test_donation_deletes_the_argument():
     f = celadon.jit(lambda n, x: x * n, static_argnums=0, donate_argnums=1)
     x = cnp.ones(4)

@@ -15,7 +15,7 @@ LAYERS = (
     {"program", "tracing", "op", "array", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms"},
-    {"numpy", "lax", "nn", "random", "scipy"},
+    {"numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},
     {"cache", "tables", "stages", "explain", "calling"},

@@ -31,6 +31,7 @@ def test_the_environment_sets_them():
     program = "import celadon.numpy as cnp; print(cnp.arange(2.0).dtype)"
     assert printed(program, JAX_ENABLE_X64="1") == "float64\n"
     assert printed(program, JAX_ENABLE_X64="0") == "float32\n"
+    assert printed(program, JAX_ENABLE_X64="", CELADON_EXECUTOR="") == "float32\n"
     program = "import celadon; print(celadon.config.jax_log_compiles, celadon.config.celadon_executor)"
     assert printed(program, JAX_LOG_COMPILES="true", CELADON_EXECUTOR="reference") == "True reference\n"
 

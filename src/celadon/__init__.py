@@ -13,4 +13,4 @@ _HOMES = {
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
-__all__ += ["errors", "events", "lax", "monitoring", "numpy", "tree", "tree_util"]
+__all__ += ["errors", "events", "lax", "monitoring", "numpy", "ops", "tree", "tree_util"]

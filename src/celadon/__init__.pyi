@@ -6,6 +6,7 @@ from celadon import (
     lax as lax,
     monitoring as monitoring,
     numpy as numpy,
+    ops as ops,
     tree as tree,
     tree_util as tree_util,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from contextlib import redirect_stdout
 from typing import Annotated, Any
 
 import typer
@@ -50,10 +51,11 @@ def price(
     from celadon.ledger import against as others, measure, pricing, rendering, sides
 
     other = others.library(against) if against is not None else None
-    job = _job(target, arg, static, sides.Celadon)
-    their_job = _job(target, arg, static, other) if other is not None else None
-    with rendering.progress(f"pricing {target}", len(job.statics)) as advance:
-        found = pricing.price(job, their_job, measure.Plan(calls=calls), advance)
+    with redirect_stdout(sys.stderr):  # what the target prints is no part of the report
+        job = _job(target, arg, static, sides.Celadon)
+        their_job = _job(target, arg, static, other) if other is not None else None
+        with rendering.progress(f"pricing {target}", len(job.statics)) as advance:
+            found = pricing.price(job, their_job, measure.Plan(calls=calls), advance)
     if as_json:
         _print_json(found)
     else:
@@ -75,7 +77,9 @@ def lower(target: Target, arg: Arg = None, static: Static = None) -> None:
     """The StableHLO text of a function for these arguments; a static argument has its first value."""
     from celadon.ledger import pricing, sides
 
-    print(pricing.lowered(_job(target, arg, static, sides.Celadon)), end="")
+    with redirect_stdout(sys.stderr):
+        text = pricing.lowered(_job(target, arg, static, sides.Celadon))
+    print(text, end="")
 
 
 @app.command()

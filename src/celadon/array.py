@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from typing import Any
 
@@ -12,7 +13,7 @@ from celadon.keys import is_key
 from celadon.memory import Block, allocate
 from celadon.program import Literal
 from celadon.tracing import Tracer, Value
-from celadon.types import ArrayType, canonical, kind, scalar_type, short_names
+from celadon.types import ArrayType, DType, canonical, kind, scalar_type, short_names
 
 NDArray = np.ndarray[Any, Any]
 
@@ -174,9 +175,23 @@ def as_array(x: Any) -> Any:
     if isinstance(x, np.ndarray | np.generic):
         return _from_numpy(np.asarray(x), is_masked(x))
     if isinstance(x, bool | int | float | complex):
-        found = scalar_type(x)
-        return Array(found, host=np.asarray(x, found.dtype))
+        return _from_scalar(x)
     return _from_protocol(x)
+
+
+_CELLS: dict[DType, Any] = {
+    np.dtype(cell): cell for cell in (ctypes.c_float, ctypes.c_double, ctypes.c_bool, ctypes.c_int32, ctypes.c_int64)
+}
+
+
+def _from_scalar(x: complex) -> Array:
+    found = scalar_type(x)
+    cell = _CELLS.get(found.dtype)
+    if cell is None:
+        return Array(found, host=np.asarray(x, found.dtype))
+    block = allocate(found.dtype.itemsize)
+    cell.from_address(block.pointer).value = x
+    return Array(found, block)
 
 
 def is_masked(x: Any) -> bool:

@@ -118,6 +118,12 @@ class Store:
 store = Store()
 
 
+def clear() -> None:
+    """Forget every executable, and what executors keep of their own."""
+    store.clear()
+    _executors.clear()
+
+
 Bound = Callable[[Sequence[Any]], list[Any]]
 
 

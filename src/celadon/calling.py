@@ -380,7 +380,7 @@ def clear_caches() -> None:
         jitted.clear_cache()
     for table in every_table():
         table.clear()
-    cache.store.clear()
+    cache.clear()
     program.memory.clear()
 
 

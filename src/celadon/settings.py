@@ -89,7 +89,7 @@ def _values() -> tuple[object, ...]:
 
 def _from_environment(name: str, default: Any) -> Any:
     text = os.environ.get(name.upper())
-    if text is None or not (name in ENVIRONMENT or name.startswith("jax_")):
+    if not text or not (name in ENVIRONMENT or name.startswith("jax_")):
         return default
     if isinstance(default, bool):
         return text.lower() in ("1", "true", "yes", "on")

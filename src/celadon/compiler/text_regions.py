@@ -6,11 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from celadon.compiler.constants import dense, integers, type_text, types_text
-from celadon.compiler.phrases import TRUTH, comparison, function_type, long_array, plain, real_part, selection
+from celadon.compiler.constants import dense, integers, signature, type_text, types_text
+from celadon.compiler.phrases import (
+    TRUTH,
+    comparison,
+    filled,
+    function_type,
+    long_array,
+    plain,
+    real_part,
+    selection,
+    spread,
+)
 from celadon.compiler.scope import Lines, Scope
 from celadon.program import Equation, Program
-from celadon.types import ArrayType, kind
+from celadon.types import ArrayType, canonical, kind
+from celadon.vocabulary.scatter import windows
+from celadon.vocabulary.window import combination
 
 _COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
@@ -48,12 +60,9 @@ def reduce(scope: Scope, equation: Equation, operands: list[str]) -> None:
 
 
 def _applied(body: Program) -> str:
-    if len(body.equations) != 1:
-        return ""
-    (equation,) = body.equations
-    whole = list(equation.inputs) == list(body.inputs) and list(body.outputs) == list(equation.outputs)
-    ordered = equation.op.name in ("maximum", "minimum") and kind(body.inputs[0].type.dtype) == "c"
-    return equation.op.name if whole and not ordered and equation.op.name in _COMMUTATIVE else ""
+    name = combination(body)
+    ordered = name in ("maximum", "minimum") and kind(body.inputs[0].type.dtype) == "c"
+    return name if name in _COMMUTATIVE and not ordered else ""
 
 
 def _reducer(scope: Scope, body: Program, count: int) -> Lines:
@@ -88,9 +97,56 @@ def _combined(scope: Scope, body: Program) -> Lines:
     return [_block(scope, arguments, [var.type for var in body.inputs]), *_body(scope, body, arguments)]
 
 
+_SCATTER_DIMS = (
+    ("update_window_dims", "update_window_dims"),
+    ("inserted_window_dims", "inserted_window_dims"),
+    ("input_batching_dims", "operand_batching_dims"),
+    ("scatter_indices_batching_dims", "scatter_indices_batching_dims"),
+    ("scatter_dims_to_operand_dims", "scatter_dims_to_operand_dims"),
+)
+
+
+def scatter(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    """A scatter; indices that are moved inside are so before it."""
+    params = equation.params
+    if params.get("mode") == "clip":
+        operands = [operands[0], _moved_inside(scope, equation, operands[1]), operands[2]]
+    dims = [f"{label} = {integers(params[name])}" for label, name in _SCATTER_DIMS if params.get(name)]
+    vector = equation.inputs[1].type.ndim - 1
+    dims += [f"index_vector_dim = {vector}"] if vector else []
+    in_order, unique = (_truth(params.get(name)) for name in ("indices_are_sorted", "unique_indices"))
+    fields = (
+        f"indices_are_sorted = {in_order}, scatter_dimension_numbers = #stablehlo.scatter<{', '.join(dims)}>, "
+        f"unique_indices = {unique}"
+    )
+    head = f'{scope.pad}{scope.bind(equation.outputs)}"stablehlo.scatter"({", ".join(operands)}) <{{{fields}}}> ({{'
+    tail = f"{scope.pad}}}) : {function_type(equation)}"
+    scope.later(lambda: [head, *_combined(scope.region(), params["body"]), tail])
+
+
+def _truth(holds: object) -> str:
+    return "true" if holds else "false"
+
+
+def _moved_inside(scope: Scope, equation: Equation, indices: str) -> str:
+    """Write the nearest starts at which a window is inside."""
+    x, type, updates = (operand.type for operand in equation.inputs)
+    sizes, axes = windows(x.shape, updates.shape, equation.params), equation.params["scatter_dims_to_operand_dims"]
+    limits = np.array([x.shape[i] - sizes[i] for i in axes], canonical(np.int64))
+    row = ArrayType(limits.shape, limits.dtype)
+    largest = min(np.iinfo(limits.dtype).max, np.iinfo(type.dtype).max)
+    last = plain(scope, "minimum", row, scope.captured(limits), filled(scope, largest, row))
+    if type.dtype != limits.dtype:
+        narrow = ArrayType(row.shape, type.dtype)
+        last, row = scope.value(f"stablehlo.convert {last} : {signature([row], [narrow])}"), narrow
+    last = spread(scope, last, row, type, [type.ndim - 1])
+    zero = filled(scope, 0, type)
+    return scope.value(f"stablehlo.clamp {zero}, {indices}, {last} : {type_text(type)}")
+
+
 def sort(scope: Scope, equation: Equation, operands: list[str]) -> None:
     params = equation.params
-    stable = "true" if params.get("is_stable", True) else "false"
+    stable = _truth(params.get("is_stable", True))
     bound = scope.bind(equation.outputs)
     fields = f"dimension = {params['dimension']} : i64, is_stable = {stable}"
     head = f'{scope.pad}{bound}"stablehlo.sort"({", ".join(operands)}) <{{{fields}}}> ({{'

@@ -31,7 +31,7 @@ from celadon.compiler.text_macros import (
     folded,
     in_place,
 )
-from celadon.compiler.text_regions import reduce, reduce_window, sort
+from celadon.compiler.text_regions import reduce, reduce_window, scatter, sort
 from celadon.program import Equation
 from celadon.types import ArrayType, bool_, kind
 from celadon.vocabulary.arithmetic import maximum, minimum
@@ -272,6 +272,7 @@ RULES: dict[str, Rule] = {
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _arranged("dynamic_update_slice"),
     "gather": _gather,
+    "scatter": scatter,
     "sort": sort,
     "reduce": reduce,
     "reduce_window": reduce_window,

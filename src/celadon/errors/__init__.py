@@ -6,6 +6,7 @@ from celadon.errors.commands import *  # noqa: F403
 from celadon.errors.control import *  # noqa: F403
 from celadon.errors.execution import *  # noqa: F403
 from celadon.errors.functions import *  # noqa: F403
+from celadon.errors.nn import *  # noqa: F403
 from celadon.errors.random import *  # noqa: F403
 from celadon.errors.statics import *  # noqa: F403
 from celadon.errors.tracers import *  # noqa: F403

@@ -153,10 +153,10 @@ class ArrayImmutable(CeladonError, TypeError):
     title = "An array can't be changed in place"
     message = "an assignment to elements of an array {type}, which is immutable"
     cause = "Programs share and reuse arrays, so none may change after it is made."
-    cure = "Make a new array, for instance with celadon.numpy.where."
+    cure = "Make a new array: x = x.at[i].set(value), or .add(value), .multiply(value) and so on."
     when = "When x[i] = value or x[i] += value is executed on a Celadon array."
     trigger = "x = cnp.ones(3)\nx[0] = 2.0"
-    cured = "x = cnp.ones(3)\nx = cnp.where(cnp.arange(3) == 0, 2.0, x)"
+    cured = "x = cnp.ones(3)\nx = x.at[0].set(2.0)"
 
 
 class SubscriptsInvalid(CeladonError, ValueError, TypeError):
@@ -278,3 +278,15 @@ class PlaceOutOfRange(CeladonError, IndexError, ValueError):
     when = "When index_in_dim gets a place outside the axis, or top_k more elements than there are."
     trigger = "from celadon import lax\nlax.top_k(cnp.ones(3), 4)"
     cured = "from celadon import lax\nlax.top_k(cnp.ones(3), 2)"
+
+
+class InPlaceNotPossible(CeladonError, ValueError, NotImplementedError):
+    code = "CEL455"
+    title = "A function can't change its argument"
+    message = "{function} can't change an array in place; pass inplace=False and use what it returns"
+    cause = "NumPy's function changes its argument, and arrays are immutable here; inplace=False says that you know."
+    cure = "Pass inplace=False and use the result."
+    when = "When put, place, put_along_axis or fill_diagonal are called without inplace=False."
+    trigger = "cnp.put(cnp.ones(3), np.array([0]), 2.0)"
+    cured = "cnp.put(cnp.ones(3), np.array([0]), 2.0, inplace=False)"
+    related = ("CEL443",)

@@ -20,6 +20,9 @@ _HOMES = {
         "GatherDimensionNumbers GatherScatterMode dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim "
         "dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim gather index_take"
     ),
+    "scattering": (
+        "ScatterDimensionNumbers scatter scatter_add scatter_apply scatter_max scatter_min scatter_mul scatter_sub"
+    ),
     "structure": (
         "broadcast broadcast_in_dim broadcast_like broadcast_shapes broadcast_to_rank broadcasted_iota collapse "
         "concatenate empty expand_dims full full_like index_in_dim iota pad reshape rev slice slice_in_dim sort "

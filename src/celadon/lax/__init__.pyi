@@ -122,6 +122,16 @@ from celadon.lax.reductions import (
     reduce_sum as reduce_sum,
     reduce_xor as reduce_xor,
 )
+from celadon.lax.scattering import (
+    ScatterDimensionNumbers as ScatterDimensionNumbers,
+    scatter as scatter,
+    scatter_add as scatter_add,
+    scatter_apply as scatter_apply,
+    scatter_max as scatter_max,
+    scatter_min as scatter_min,
+    scatter_mul as scatter_mul,
+    scatter_sub as scatter_sub,
+)
 from celadon.lax.structure import (
     broadcast as broadcast,
     broadcast_in_dim as broadcast_in_dim,

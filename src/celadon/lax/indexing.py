@@ -35,13 +35,13 @@ class GatherScatterMode(enum.Enum):
 
     @staticmethod
     def from_any(s: Any) -> GatherScatterMode:
-        """The mode of a name ("clip", "fill", "drop", "promise_in_bounds"), of None, or of itself."""
+        """The mode of a name ("clip", "fill", "drop", "promise_in_bounds", "one_hot"), of None, or of itself."""
         if isinstance(s, GatherScatterMode):
             return s
-        found = {"clip": 0, "fill": 1, "drop": 1, "promise_in_bounds": 2, None: 1}.get(s)
+        found = {"clip": 0, "fill": 1, "drop": 1, "promise_in_bounds": 2, "one_hot": 3, None: 1}.get(s)
         if found is None:
             raise errors.OptionUnknown(
-                function="GatherScatterMode", argument="mode", value=s, allowed="clip, fill, drop or promise_in_bounds"
+                function="GatherScatterMode", argument="mode", value=s, allowed="clip, fill, drop, promise_in_bounds or one_hot"
             )
         return GatherScatterMode(found)
 

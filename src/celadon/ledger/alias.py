@@ -25,7 +25,7 @@ class Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname == self.asked or fullname.startswith(self.asked + "."):
+        if _is_public(fullname, self.asked):
             return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
         return None
 
@@ -89,7 +89,13 @@ def answering_to_jax() -> Any:
     return answering("celadon")
 
 
+def _is_public(name: str, package: str) -> bool:
+    """Whether a module is one that users import; private ones (jax._src) stay what they are: JAX loads more of its own
+    while it runs."""
+    return name.split(".")[0] == package and not name.startswith(package + "._")
+
+
 def _taken(package: str) -> dict[str, ModuleType]:
-    """Take a package and all its modules out of sys.modules."""
-    names = [name for name in sys.modules if name == package or name.startswith(package + ".")]
+    """Take a package and its public modules out of sys.modules."""
+    names = [name for name in sys.modules if _is_public(name, package)]
     return {name: sys.modules.pop(name) for name in names}

@@ -39,6 +39,7 @@ _HOMES = {
     "nanreductions": "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "ordering": "argpartition argsort bincount digitize isin lexsort partition searchsorted sort sort_complex",
     "padding": "pad",
+    "placing": "fill_diagonal place put put_along_axis",
     "positions": "argwhere flatnonzero nonzero",
     "powers": "float_power pow power",
     "ranges": (

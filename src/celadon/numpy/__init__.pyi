@@ -226,6 +226,12 @@ from celadon.numpy.ordering import (
     sort_complex as sort_complex,
 )
 from celadon.numpy.padding import pad as pad
+from celadon.numpy.placing import (
+    fill_diagonal as fill_diagonal,
+    place as place,
+    put as put,
+    put_along_axis as put_along_axis,
+)
 from celadon.numpy.positions import argwhere as argwhere, flatnonzero as flatnonzero, nonzero as nonzero
 from celadon.numpy.powers import float_power as float_power, pow as pow, power as power
 from celadon.numpy.ranges import (

@@ -16,9 +16,10 @@ from celadon.numpy.promotion import array, broadcasted, common_shape, converted,
 from celadon.numpy.shapes import expanded, squeezed
 from celadon.program import Literal, literal
 from celadon.tracing import Value
-from celadon.types import ArrayType, Shape, bool_, canonical, kind
+from celadon.types import Shape, bool_, canonical, kind
 
 _NEW = None
+_FAR = (1 << 31) - 1  # no axis is longer where places are of 32 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +56,25 @@ def getitem(x: Any, key: Any) -> Any:
     >>> getitem(as_array(np.array([[1, 2], [3, 4]])), (slice(None), 0))
     Array([1, 3], dtype=int32)
     """
-    items, x = _items(array(x), key if isinstance(key, tuple) else (key,))
+    x, items, together = sorted_out(array(x), key)
     axes = [item for item in items if item is not _NEW]
     if not any(isinstance(item, Computed) for item in axes):
         return _static(x, items, axes)
     if any(isinstance(item, Computed) and item.indices.type.ndim for item in axes):
-        return _gathered(x, items, axes)
+        return _gathered(x, items, together)
     return _sliced_at_run_time(x, items, axes)
 
 
-def _items(x: Any, key: tuple[Any, ...]) -> tuple[list[Item], Any]:
-    """One item for each axis and each new axis, in order; masks become index arrays, ... becomes full slices."""
+def sorted_out(x: Any, key: Any, wrap: bool = True) -> tuple[Any, list[Item], bool]:
+    """x, with new axes for masks without axes; one item for each of its axes and each new axis, in order; and whether
+    no slice, None or ... stands between two indices.
+
+    Masks become index arrays, ... becomes full slices; `wrap`: concrete negative numbers count from the back.
+    """
     shape = x.type.shape
-    entries = [_entry(part, shape) for part in key]
+    entries = [_entry(part, shape) for part in (key if isinstance(key, tuple) else (key,))]
+    indices = [i for i, e in enumerate(entries) if not (e is None or e is Ellipsis or isinstance(e, slice))]
+    together = bool(indices) and indices[-1] - indices[0] == len(indices) - 1
     used = sum(_axes_of(e) for e in entries)
     dots = [i for i, e in enumerate(entries) if e is Ellipsis]
     if used > len(shape) or len(dots) > 1:
@@ -76,11 +83,11 @@ def _items(x: Any, key: tuple[Any, ...]) -> tuple[list[Item], Any]:
     place = dots[0] if dots else len(entries)
     entries[place : place + 1] = rest
     if any(isinstance(e, bool | np.bool_) for e in entries):
-        return _with_scalar_masks(x, entries)
-    return _resolved(entries, shape), x
+        x, entries = _with_scalar_masks(x, entries)
+    return x, _resolved(entries, x.type.shape, wrap), together
 
 
-def _resolved(entries: Sequence[Any], shape: Shape) -> list[Item]:
+def _resolved(entries: Sequence[Any], shape: Shape, wrap: bool) -> list[Item]:
     items: list[Item] = []
     axis = 0
     for entry in entries:
@@ -88,12 +95,18 @@ def _resolved(entries: Sequence[Any], shape: Shape) -> list[Item]:
             items.append(_NEW)
             continue
         count = _axes_of(entry)
-        items.extend(_axis_items(entry, shape[axis : axis + count], shape))
+        part = shape[axis : axis + count]
+        items.extend([_place(entry, part[0], wrap)] if isinstance(entry, int) else _axis_items(entry, part, shape))
         axis += count
     return items
 
 
-def _with_scalar_masks(x: Any, entries: list[Any]) -> tuple[list[Item], Any]:
+def _place(entry: int, extent: int, wrap: bool) -> Item:
+    place = entry + extent if entry < 0 and wrap else entry
+    return Place(place) if 0 <= place < extent else Computed(literal(max(min(place, _FAR), -_FAR), np.dtype(np.int32)))
+
+
+def _with_scalar_masks(x: Any, entries: list[Any]) -> tuple[Any, list[Any]]:
     """True and False add an axis of extent 1 or 0: a new axis of x, read at place 0 or nowhere."""
     axis, axes, replaced = 0, list[int](), list[Any]()
     for entry in entries:
@@ -104,8 +117,7 @@ def _with_scalar_masks(x: Any, entries: list[Any]) -> tuple[list[Item], Any]:
         else:
             replaced.append(entry)
             axis += _axes_of(entry)
-    x = expanded(x, axes)
-    return _resolved(replaced, x.type.shape), x
+    return expanded(x, axes), replaced
 
 
 def _entry(part: Any, shape: Shape) -> Any:
@@ -154,11 +166,6 @@ def _axes_of(entry: Any) -> int:
 def _axis_items(entry: Any, extents: Shape, shape: Shape) -> list[Item]:
     if isinstance(entry, slice):
         return [_range(entry, extents[0], shape)]
-    if isinstance(entry, int):
-        place = entry + extents[0] if entry < 0 else entry
-        if 0 <= place < extents[0]:
-            return [Place(place)]
-        return [Computed(literal(entry, np.dtype(np.int32)))]
     if entry.type.dtype != bool_:
         return [Computed(entry)]
     if entry.type.shape != extents:
@@ -207,7 +214,7 @@ def _sliced_at_run_time(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:
     if any(coarse):
         x = _sliced(x, [a or Range(0, n, 1) for a, n in zip(coarse, x.type.shape, strict=True)])
         axes = [Range(0, a.count, 1) if c else a for a, c in zip(axes, coarse, strict=True)]
-    dtype = _index_dtype([a.indices.type for a in axes if isinstance(a, Computed)])
+    dtype = index_dtype(axes)
     starts = [_from_front(_start(a, dtype), n) for a, n in zip(axes, x.type.shape, strict=True)]
     sizes = tuple(a.count if isinstance(a, Range) else 1 for a in axes)
     if any(size > n for size, n in zip(sizes, x.type.shape, strict=True)):
@@ -227,8 +234,9 @@ def _start(item: Any, dtype: np.dtype[Any]) -> Any:
     return literal(item.index, dtype) if isinstance(item, Place) else converted(item.indices, dtype)
 
 
-def _index_dtype(types: Sequence[ArrayType]) -> np.dtype[Any]:
+def index_dtype(items: Sequence[Any]) -> np.dtype[Any]:
     """The dtype that places are computed in: int64 only if one of them is of 64 bits or an unsigned one of 32."""
+    types = [item.indices.type for item in items if isinstance(item, Computed)]
     wide = any(t.dtype.itemsize == 8 or t.dtype == np.uint32 for t in types)
     return canonical(np.int64) if wide else np.dtype(np.int32)
 
@@ -242,34 +250,34 @@ def _from_front(index: Any, extent: int) -> Any:
     return ops.select(negative, ops.add(index, literal(extent, dtype)), index)
 
 
-def _gathered(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:
+def _gathered(x: Any, items: list[Item], together: bool) -> Any:
     """Index arrays: ranges are sliced first, then all other axes are read by one gather."""
+    axes = [item for item in items if item is not _NEW]
     x = _sliced(x, [a if isinstance(a, Range) else Range(0, n, 1) for a, n in zip(axes, x.type.shape, strict=True)])
     computed = tuple(i for i, a in enumerate(axes) if not isinstance(a, Range))
-    dtype = _index_dtype([axes[i].indices.type for i in computed if isinstance(axes[i], Computed)])
-    indices = [_normalised(axes[i], x.type.shape[i], dtype) for i in computed]
+    dtype = index_dtype(axes)
+    indices = [normalised(axes[i], x.type.shape[i], dtype) for i in computed]
     batch = common_shape("indexing", *[i.type.shape for i in indices])
-    layout = _layout(items, len(batch))
+    layout = _layout(items, len(batch), together)
     offsets = tuple(i for i, name in enumerate(n for n in layout if n != "new") if name == "range")
     found = _gather(x, [broadcasted(i, batch) for i in indices], computed, offsets)
     return _with_new(found, [name == "new" for name in layout])
 
 
-def _normalised(item: Any, extent: int, dtype: np.dtype[Any]) -> Any:
+def normalised(item: Any, extent: int, dtype: np.dtype[Any]) -> Any:
+    """A single index or index array as places of a dtype, negative ones counted from the back (concrete ones are so)."""
     if isinstance(item, Place):
         return literal(item.index, dtype)
-    unsigned = kind(item.indices.type.dtype) == "u"
     index = converted(item.indices, dtype)
-    return index if unsigned else _from_front(index, extent)
+    counted = isinstance(index, Literal) or kind(item.indices.type.dtype) == "u"
+    return index if counted else _from_front(index, extent)
 
 
-def _layout(items: list[Item], batch_ndim: int) -> list[str]:
+def _layout(items: list[Item], batch_ndim: int, together: bool) -> list[str]:
     """What each axis of the result is: new, a range, or one of the index arrays' (which stand together)."""
     names = ["new" if i is _NEW else "range" if isinstance(i, Range) else "index" for i in items]
-    first, last = names.index("index"), len(names) - names[::-1].index("index")
-    together = "index" in names and all(n == "index" for n in names[first:last])
     kept = [n for n in names if n != "index"]
-    place = first if together else 0
+    place = names.index("index") if together else 0
     return kept[:place] + ["index"] * batch_ndim + kept[place:]
 
 

@@ -29,6 +29,7 @@ from celadon.numpy import (
     shapes,
     statistics,
     taking,
+    updates,
 )
 from celadon.numpy.dtypes import requested, strong
 from celadon.program import Literal
@@ -178,6 +179,7 @@ _METHODS: dict[str, Any] = {
     "__abs__": elementwise.abs, "__neg__": elementwise.negative, "__pos__": elementwise.positive,
     "__invert__": comparison.bitwise_not, "__getitem__": indexing.getitem, "__setitem__": _setitem, "__iter__": _iter,
     "__contains__": _contains, "__round__": _round, "__array_namespace__": _array_namespace,
+    "at": property(updates.at),
     "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
     "argpartition": ordering.argpartition, "argsort": _argsort, "astype": _astype, "choose": selection.choose,
     "clip": _clip, "compress": lambda self, condition, axis=None, **options: taking.compress(condition, self, axis, **options),

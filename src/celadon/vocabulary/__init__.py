@@ -18,6 +18,7 @@ from celadon.vocabulary.reduce import (
     reduce_xor,
 )  # fmt: skip
 from celadon.vocabulary.scan import scan
+from celadon.vocabulary.scatter import scatter, scatter_apply
 from celadon.vocabulary.shape import broadcast_in_dim, concatenate, iota, pad, reshape, reverse, slice_, transpose
 from celadon.vocabulary.window import cumlogsumexp, cummax, cummin, cumprod, cumsum, reduce_window
 
@@ -25,6 +26,6 @@ __all__ = [
     "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "cumlogsumexp", "cummax", "cummin", "cumprod",
     "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "pad",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "reshape", "reverse", "scan", "slice_", "sort", "transpose", "while_loop",
+    "reshape", "reverse", "scan", "scatter", "scatter_apply", "slice_", "sort", "transpose", "while_loop",
 ]  # fmt: skip
 __all__ += elementwise.__all__

@@ -36,6 +36,21 @@ def combiner(op: Callable[[Any, Any], Any], dtype: DType) -> Program:
         return record.program([op(x, y)])
 
 
+_NAMED = frozenset({"add", "subtract", "multiply", "maximum", "minimum", "and", "or", "xor"})
+
+
+def combination(body: Program) -> str:
+    """The op that a body of two elements consists of, "second" if it returns the second one, "" for any other body."""
+    inputs, outputs = list(body.inputs), list(body.outputs)
+    if len(inputs) != 2 or len(body.equations) > 1:
+        return ""
+    if not body.equations:
+        return "second" if outputs == inputs[1:] else ""
+    [equation] = body.equations
+    whole = list(equation.inputs) == inputs and list(equation.outputs) == outputs
+    return equation.op.name if whole and equation.op.name in _NAMED else ""
+
+
 def log_of_sum(x: Any, y: Any) -> Any:
     """log(exp(x) + exp(y)), stable; a NaN difference (of infinities or NaN) gives the sum."""
     larger, difference = maximum(x, y), subtract(x, y)
