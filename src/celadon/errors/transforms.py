@@ -199,3 +199,35 @@ class AuxiliaryMissing(CeladonError, TypeError):
     trigger = "celadon.grad(lambda x: x * x, has_aux=True)(1.0)"
     cured = "celadon.grad(lambda x: (x * x, x), has_aux=True)(1.0)"
     related = ("CEL701",)
+
+
+class CustomRuleClosure(CeladonError, TypeError):
+    code = "CEL716"
+    title = "A function with a custom derivative closes over what is differentiated"
+    message = "the function {function} with a custom derivative uses a differentiated value that is no argument of it"
+    cause = "Its rule knows tangents and cotangents of its arguments only."
+    cure = "Pass the value as an argument, or use celadon.closure_convert."
+    when = "When grad or jvp differentiates by a value that such a function takes from the scope around it, under jit."
+    trigger = (
+        "def g(y):\n    f = celadon.custom_jvp(lambda x: x * y)\n    f.defjvps(lambda t, out, x: t)\n    return f(1.0)\n"
+        "celadon.grad(celadon.jit(g))(1.0)"
+    )
+    cured = (
+        "f = celadon.custom_jvp(lambda x, y: x * y)\nf.defjvps(lambda t, out, x, y: t, lambda t, out, x, y: t)\n"
+        "celadon.grad(celadon.jit(lambda y: f(1.0, y)))(1.0)"
+    )
+    related = ("CEL712", "CEL713")
+
+
+class KeywordOnlyArguments(CeladonError, TypeError):
+    code = "CEL717"
+    title = "A function with a custom rule got keyword-only arguments"
+    message = "{function} was called with the keyword-only arguments {names}; its rule takes positional ones"
+    cause = "Rules receive arguments by position, so each needs a place."
+    cure = "Make the parameters positional, or bind them with functools.partial before wrapping the function."
+    when = "When a function under custom_jvp or custom_vjp has keyword-only parameters."
+    trigger = (
+        "f = celadon.custom_jvp(lambda x, *, n: x * n)\nf.defjvps(lambda t, out, x: t)\nf(1.0, n=2)"
+    )
+    cured = "f = celadon.custom_jvp(lambda x, n: x * n)\nf.defjvps(lambda t, out, x, n: t, None)\nf(1.0, n=2.0)"
+    related = ("CEL712",)

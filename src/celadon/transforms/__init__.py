@@ -3,9 +3,10 @@
 from celadon.facade import facade
 
 _HOMES = {
+    "custom_jvp": "custom_jvp",
+    "custom_vjp": "custom_vjp",
     "gradients": "grad jvp linear_transpose linearize value_and_grad vjp",
     "mapping": "vmap",
-
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)

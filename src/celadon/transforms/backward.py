@@ -22,6 +22,8 @@ class Linear(Record):
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         for x in operands:
             if type(x) is Recorded and x.interpreter is self:
+                if op.kind == "custom" and op.expand is not None:  # it is linear itself: no rule is asked for
+                    return op.expand(*operands, **params)
                 return super().apply(op, operands, params)
         return apply_in(self.outer, op, operands, params)
 
