@@ -12,6 +12,7 @@ from jax import lax
 
 from celadon.op import registry
 from celadon.program import Program
+from celadon.vocabulary.window import combination
 
 Function = Callable[..., Any]
 
@@ -69,6 +70,21 @@ def _gather(x: Any, indices: Any, *, slice_sizes: Any, mode: str, fill_value: An
     return lax.gather(x, indices, numbers, slice_sizes, mode=mode, fill_value=fill_value)
 
 
+_SCATTERS = {
+    "second": lax.scatter, "add": lax.scatter_add, "subtract": lax.scatter_sub, "multiply": lax.scatter_mul,
+    "maximum": lax.scatter_max, "minimum": lax.scatter_min,
+}  # fmt: skip
+
+
+def _scatter(x: Any, indices: Any, updates: Any, *, body: Program, mode: str = "drop", **params: Any) -> Any:
+    return _SCATTERS[combination(body)](x, indices, updates, lax.ScatterDimensionNumbers(**params), mode=mode)
+
+
+def _scatter_apply(x: Any, indices: Any, *, body: Program, update_shape: Any, **params: Any) -> Any:
+    numbers = lax.ScatterDimensionNumbers(**params)
+    return lax.scatter_apply(x, indices, lambda a: _body(body)(a, a)[0], numbers, update_shape=update_shape)
+
+
 def _sort(*xs: Any, dimension: int, is_stable: bool, num_keys: int) -> Any:
     return lax.sort(xs, dimension=dimension, is_stable=is_stable, num_keys=num_keys)
 
@@ -122,6 +138,8 @@ FUNCTIONS: dict[str, Function] = {
         x, update, starts, allow_negative_indices=False
     ),
     "gather": _gather,
+    "scatter": _scatter,
+    "scatter_apply": _scatter_apply,
     "sort": _sort,
     "dot_general": lax.dot_general,
     "call": lambda x, program: _body(program)(x),

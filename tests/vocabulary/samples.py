@@ -14,6 +14,7 @@ from celadon.op import Op, registry
 from celadon.program import Program
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, bfloat16, bool_, float32, int32, kind, short_names
+from celadon.vocabulary.scatter import second
 from celadon.vocabulary.window import combiner
 
 Maker = Callable[[Op], Iterator["Sample"]]
@@ -280,6 +281,41 @@ def _gather(op: Op) -> Iterator[Sample]:
     )
 
 
+def _scatter(op: Op) -> Iterator[Sample]:
+    rows = {"update_window_dims": (1,), "inserted_window_dims": (0,), "scatter_dims_to_operand_dims": (0,)}
+    points = {"update_window_dims": (), "inserted_window_dims": (0, 1), "scatter_dims_to_operand_dims": (1, 0)}
+    blocks = {"update_window_dims": (0, 2), "inserted_window_dims": (), "scatter_dims_to_operand_dims": (0, 1)}
+    indices = np.array([[0, 3], [2, 1], [-1, 2], [9, 0], [2, 1]], int32)
+    combined = ("add", "subtract", "multiply", "maximum", "minimum")
+    for dtype, name in itertools.product(DTYPES, ("second", *combined)):
+        if name in combined[:3] and kind(dtype) == "b":
+            continue
+        body = combiner(second if name == "second" else getattr(vocabulary, name), dtype)
+        x = values(dtype, (4, 3))
+        yield Sample(op, (x, indices[:, :1], values(dtype, (5, 3), 1)), {**rows, "body": body})
+        if dtype in (float32, int32):
+            yield Sample(op, (x, indices, values(dtype, (5,), 1)), {**points, "body": body, "mode": "clip"})
+            yield Sample(op, (x, indices, values(dtype, (2, 5, 2), 1)), {**blocks, "body": body})
+            yield Sample(op, (x, indices, values(dtype, (2, 5, 2), 1)), {**blocks, "body": body, "mode": "clip"})
+            yield Sample(op, (x, indices[0], values(dtype, (), 1)), {**points, "body": body})
+            yield Sample(op, (x, indices[1, :1], values(dtype, (2,), 1)), {**rows, "update_window_dims": (0,), "body": body})
+    batched = {
+        "update_window_dims": (), "inserted_window_dims": (1,), "scatter_dims_to_operand_dims": (1,),
+        "operand_batching_dims": (0,), "scatter_indices_batching_dims": (1,), "body": combiner(vocabulary.add, float32),
+    }  # fmt: skip
+    places = np.array([[[0], [2], [7], [1]]] * 2, np.uint8)
+    yield Sample(op, (values(float32, (4, 3)), places, values(float32, (2, 4))), batched)
+
+
+def _scatter_apply(op: Op) -> Iterator[Sample]:
+    rows = {"update_window_dims": (1,), "inserted_window_dims": (0,), "scatter_dims_to_operand_dims": (0,)}
+    indices = np.array([[0], [2], [9], [2]], int32)
+    with recorded("body") as record:
+        x, _ = (record.input(ArrayType((), float32)) for _ in range(2))
+        body = record.program([vocabulary.add(vocabulary.multiply(x, x), x)])
+    yield Sample(op, (values(float32, (4, 3)), indices), {**rows, "body": body, "update_shape": (4, 2)})
+
+
 def _negative_nans(dtype: DType) -> np.ndarray[Any, Any]:
     return np.array([-np.nan] * 3 if kind(dtype) == "f" else [1] * 3, dtype)
 
@@ -338,7 +374,8 @@ MAKERS: dict[str, Maker] = {
     "compare": _compare, "select": _select, "clamp": _clamp, "convert": _convert, "bitcast_convert": _bitcast,
     "reduce_precision": _precision, "integer_pow": _integer_pow, "argmax": _arg, "argmin": _arg, "reduce": _reduce,
     "reduce_window": _window, "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,
-    "dynamic_update_slice": _dynamic_update_slice, "gather": _gather, "sort": _sort, "dot_general": _dot_general,
+    "dynamic_update_slice": _dynamic_update_slice, "gather": _gather, "scatter": _scatter,
+    "scatter_apply": _scatter_apply, "sort": _sort, "dot_general": _dot_general,
     "call": _call, "threefry2x32": _threefry,
     "reshape": _each((((2, 6),), {"shape": (3, 4)}), (((2, 0),), {"shape": (0,)}), (((1,),), {"shape": ()})),
     "transpose": _each((((2, 3, 4),), {"permutation": (2, 0, 1)}), (((),), {"permutation": ()})),
