@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -27,7 +27,6 @@ class Numbers(NamedTuple):
     integers: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Structure:
     """A program without its numbers. Inputs of `program` are: the program's own, captured arrays, lifted scalars.
 
@@ -35,18 +34,13 @@ class Structure:
     Two structures are equal if their keys are.
     """
 
-    program: Program
-    key: tuple[object, ...]
-    arrays: int
-    scalars: int
-    _digest: list[str] = field(default_factory=list[str])
+    def __init__(self, program: Program, key: tuple[object, ...], arrays: int, scalars: int):
+        self.program, self.key, self.arrays, self.scalars = program, key, arrays, scalars
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """A stable name of the structure, the same in every process."""
-        if not self._digest:
-            self._digest.append(hashlib.sha256(repr(self.key).encode()).hexdigest())
-        return self._digest[0]
+        return hashlib.sha256(repr(self.key).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.key == other.key

@@ -7,7 +7,7 @@ operand stands still along those it lacks; axes of extent 1 count for nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.cpu.fuse import Fusion, rules
 from celadon.cpu.layout import Layout, dense, merged
@@ -19,8 +19,7 @@ from celadon.vocabulary.contract import free_axes
 BLAS = {"f32": "cblas_sgemm", "f64": "cblas_dgemm", "c64": "cblas_cgemm", "c128": "cblas_zgemm"}
 
 
-@dataclass(frozen=True, slots=True)
-class Axes:
+class Axes(NamedTuple):
     """The axes of a contraction in order: a letter each (b, m, n, k), and where each operand has them (or -1)."""
 
     letters: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
 
 from celadon.cpu import blas, elements
 from celadon.cpu.contract import BLAS
@@ -20,8 +21,7 @@ _OWN_NANOSECONDS, _BLAS_NANOSECONDS = 0.06, 0.03
 _PLAIN, _TRANSPOSED = 111, 112
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
+class _Product(NamedTuple):
     """Extents of batch, rows, columns and depth, and strides of left, right and result along them, in bytes."""
 
     extents: dict[str, int]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon.cpu import (
     complex_functions as cf,
@@ -31,8 +30,7 @@ Rule = Callable[..., Any]
 ALL = "biufc"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """How one op is emitted, by the kind of dtype (b i u f c) of its operand number `by`.
 
     rules: a function of the operands' Values for each kind. on_grid: 16-bit floats need no rounding after it.

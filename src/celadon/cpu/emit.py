@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from celadon import errors, events
@@ -36,8 +35,7 @@ class Code:
         self.address, self.nbytes, self.library = address, nbytes, library
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """Code for each kernel asked for, and how many of them were compiled now."""
 
     codes: tuple[Code, ...]

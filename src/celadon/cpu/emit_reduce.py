@@ -8,7 +8,7 @@ combines them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -234,8 +234,7 @@ class _Columns(_Nest):
             self.store(self.finished(total), target, sweep.high - c)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sweep:
+class _Sweep(NamedTuple):
     """One block of columns of one piece: the range index in digits, the arrays there, its end, its row of results."""
 
     digits: Sequence[Value]

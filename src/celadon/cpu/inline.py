@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.cpu.group import Token, Unit
 from celadon.program import Program, Var
@@ -17,8 +17,7 @@ _AGAIN_AT_MOST = 4
 _SCALAR_AT_MOST = 8
 
 
-@dataclass(slots=True, eq=False)
-class Work:
+class Work(NamedTuple):
     """A unit whose results are wanted: `roots` are stored; `equations` are computed, other units' among them."""
 
     unit: Unit

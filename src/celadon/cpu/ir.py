@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon.cpu.kinds import FULL, Target, bits_of, literal, mangled, spelled
 
@@ -16,14 +15,13 @@ INLINED_AT_MOST = (
 _FLOATS = {16: "f16", 32: "f32", 64: "f64"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """An SSA value or constant of one function: its text, element kind and lanes; operators emit into that function."""
 
-    text: str
-    kind: str
-    lanes: int
-    function: Function
+    __slots__ = ("function", "kind", "lanes", "text")
+
+    def __init__(self, text: str, kind: str, lanes: int, function: Function):
+        self.text, self.kind, self.lanes, self.function = text, kind, lanes, function
 
     @property
     def type(self) -> str:
@@ -403,8 +401,7 @@ class Function:
         self.raw("ret void" if value is None else f"ret {value.typed}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     callee: Function
     line: int
     result: Value

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 VECTOR_BYTES = 32  # 8 lanes of float32, 4 of float64: one AVX2 register
 
@@ -15,8 +14,7 @@ _LLVM = {"f16": "half", "f32": "float", "f64": "double", "ptr": "ptr", "void": "
 _BITS = {"f16": 16, "f32": 32, "f64": 64, "ptr": 64}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What the machine can do that changes the text: without these, exact replacements are emitted."""
 
     fma: bool = True

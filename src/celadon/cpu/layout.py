@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon.program import Equation
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """How one axis of a view walks its source.
 
     source: which of the source's axes longer than 1; unit: by neighbouring elements; step: by one of that axis;

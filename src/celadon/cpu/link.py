@@ -10,7 +10,7 @@ import struct
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon import errors
 from celadon.cpu import llvm
@@ -80,8 +80,7 @@ def _maps_elf() -> bool:
     return elf and platform.machine() in ("x86_64", "amd64") and struct.calcsize("P") == 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(NamedTuple):
     kind: int
     flags: int
     offset: int
@@ -91,16 +90,14 @@ class _Section:
     align: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Symbol:
+class _Symbol(NamedTuple):
     name: str
     is_global: bool
     section: int
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Object:
+class _Object(NamedTuple):
     """A parsed object: its bytes, sections and symbols."""
 
     code: bytes
@@ -108,8 +105,7 @@ class _Object:
     symbols: tuple[_Symbol, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(NamedTuple):
     """Where sections go: what is executed or read, the address slots, and on pages of its own what is written."""
 
     places: dict[int, int]

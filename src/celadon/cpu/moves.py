@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ def _reshape(fusion: Fusion, index: int) -> None:
 
 def _parted(layout: Layout, axes: set[int]) -> Layout:
     """A layout of which only a part is walked along some axes."""
-    return tuple(replace(axis, whole=False) if axis and i in axes else axis for i, axis in enumerate(layout))
+    return tuple(axis._replace(whole=False) if axis and i in axes else axis for i, axis in enumerate(layout))
 
 
 def _concatenate(fusion: Fusion, index: int) -> None:
@@ -42,7 +41,7 @@ def _pad(fusion: Fusion, index: int) -> None:
     fusion.fill(fusion.number(value), out)
     interior = equation.params["interior"]
     layout = tuple(
-        replace(axis, whole=False, unit=axis.unit and not gap, step=not gap) if axis else None
+        axis._replace(whole=False, unit=axis.unit and not gap, step=not gap) if axis else None
         for axis, gap in zip(fusion.layouts[out], interior, strict=True)
     )
     fusion.copy_into(fusion.number(x), out, layout, rule="padded", equation=index)
@@ -122,7 +121,7 @@ def _operand_axes(params: dict[str, Any], layout: Layout, marks: list[str]) -> L
     for mark in marks:
         if mark == "o":
             axis = next(kept)
-            found.append(replace(axis, whole=False) if axis else None)
+            found.append(axis._replace(whole=False) if axis else None)
         else:
             found.append(layout[pairs[batch]] if batch in pairs else None)
             batch += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.kinds import Target, mangled
@@ -12,7 +11,6 @@ Body = Callable[..., Value]
 _Types = tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Outlined:
     """A math function: called with Values it emits a call; `inline` emits its body in place.
 
@@ -20,10 +18,11 @@ class Outlined:
     one is written for float64, and float32 goes through it.
     """
 
-    name: str
-    inline: Body
-    wide: bool = False
-    _made: dict[tuple[Target, _Types], Function] = field(default_factory=dict[tuple[Target, _Types], Function])
+    __slots__ = ("_made", "inline", "name", "wide")
+
+    def __init__(self, name: str, inline: Body, wide: bool = False):
+        self.name, self.inline, self.wide = name, inline, wide
+        self._made: dict[tuple[Target, _Types], Function] = {}
 
     def __call__(self, *operands: Value) -> Value:
         types = tuple((v.kind, v.lanes) for v in operands)
