@@ -9,6 +9,10 @@ _HOMES = {
     "calling": "block_until_ready clear_caches disable_jit eval_shape jit no_tracing",
     "configuration": "config",
     "explain": "explain_cache_misses log_compiles",
+    "transforms": (
+        "checkpoint checkpoint_policies custom_jvp custom_vjp grad hessian jacfwd jacrev jvp linear_transpose linearize remat "
+        "value_and_grad vjp vmap"
+    ),
     "types": "ShapeDtypeStruct enable_x64",
 }
 

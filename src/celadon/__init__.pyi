@@ -21,6 +21,23 @@ from celadon.calling import (
 )
 from celadon.configuration import config as config
 from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
+from celadon.transforms import (
+    checkpoint as checkpoint,
+    checkpoint_policies as checkpoint_policies,
+    custom_jvp as custom_jvp,
+    custom_vjp as custom_vjp,
+    grad as grad,
+    hessian as hessian,
+    jacfwd as jacfwd,
+    jacrev as jacrev,
+    jvp as jvp,
+    linear_transpose as linear_transpose,
+    linearize as linearize,
+    remat as remat,
+    value_and_grad as value_and_grad,
+    vjp as vjp,
+    vmap as vmap,
+)
 from celadon.types import ShapeDtypeStruct as ShapeDtypeStruct, enable_x64 as enable_x64
 
 __version__: str

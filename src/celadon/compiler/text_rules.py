@@ -238,6 +238,11 @@ def _plain_gather(equation: Equation, operands: list[str]) -> str:
     return f'"stablehlo.gather"({", ".join(operands)}) <{{{fields}}}> : {function_type(equation)}'
 
 
+def _barrier(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    types = ", ".join(type_text(x.type) for x in equation.inputs)
+    scope.bind(equation.outputs, f"stablehlo.optimization_barrier {', '.join(operands)} : {types}")
+
+
 RULES: dict[str, Rule] = {
     "cond": case,
     "while_loop": while_loop,
@@ -269,6 +274,7 @@ RULES: dict[str, Rule] = {
     "reduce_or": _reduction("or"),
     "reduce_xor": _reduction("xor"),
     "dot_general": _dot_general,
+    "optimization_barrier": _barrier,
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _arranged("dynamic_update_slice"),
     "gather": _gather,

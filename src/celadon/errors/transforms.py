@@ -231,3 +231,27 @@ class KeywordOnlyArguments(CeladonError, TypeError):
     )
     cured = "f = celadon.custom_jvp(lambda x, n: x * n)\nf.defjvps(lambda t, out, x, n: t, None)\nf(1.0, n=2.0)"
     related = ("CEL712",)
+
+
+class ConcreteRemoved(CeladonError, TypeError):
+    code = "CEL718"
+    title = "checkpoint no longer takes concrete"
+    message = "the option concrete of checkpoint was removed"
+    cause = "Arguments that must be concrete while tracing are static arguments, as for jit."
+    cure = "Name them with static_argnums or static_argnames."
+    when = "When checkpoint is called with concrete=..."
+    trigger = "celadon.checkpoint(lambda x: x, concrete=True)"
+    cured = "celadon.checkpoint(lambda x, n: x * n, static_argnums=1)(1.0, 2)"
+    related = ("CEL719",)
+
+
+class PreventCseWithStatics(CeladonError, ValueError):
+    code = "CEL719"
+    title = "prevent_cse as a tree can't be combined with static arguments"
+    message = "checkpoint of {function} has static arguments and prevent_cse={value}, which is no bool"
+    cause = "A tree of booleans has a place for each positional argument, and static ones are taken out of the call."
+    cure = "Give prevent_cse True or False, or bind the static arguments with functools.partial before."
+    when = "When checkpoint is given both."
+    trigger = "celadon.checkpoint(lambda x, n: x * n, prevent_cse=(True, False), static_argnums=1)"
+    cured = "celadon.checkpoint(lambda x, n: x * n, prevent_cse=True, static_argnums=1)(1.0, 2)"
+    related = ("CEL718",)

@@ -3,10 +3,13 @@
 from celadon.facade import facade
 
 _HOMES = {
-    "custom_jvp": "custom_jvp",
-    "custom_vjp": "custom_vjp",
+    "custom_cotangents": "custom_vjp",
+    "custom_tangents": "custom_jvp",
     "gradients": "grad jvp linear_transpose linearize value_and_grad vjp",
+    "jacobians": "hessian jacfwd jacrev",
     "mapping": "vmap",
+    "recompute": "checkpoint print_saved_residuals remat",
+    "saving": "checkpoint_name checkpoint_policies",
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)

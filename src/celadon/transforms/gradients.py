@@ -163,17 +163,17 @@ def grad(
 
 
 def _gradient(fun: Function, argnums: Any, has_aux: bool, kind_of: tuple[bool, bool, str]) -> Function:
-    holomorphic, allow_int, transform = kind_of
+    holomorphic, _, transform = kind_of
     if not callable(fun):
         raise errors.NotCallable(type=type(fun).__name__)
 
     @functools.wraps(fun, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:
         places = chosen(argnums, len(args), transform, name_of(fun))
-        leaves, form = _leaves([args[i] for i in places], transform)
+        leaves, form = value_leaves([args[i] for i in places], transform)
         for i, x in enumerate(leaves):
-            _check_input(x.type, lambda i=i: _path(form, i, places), kind_of, name_of(fun))
-        made = differentiated(_flat(fun, form, places, args, kwargs), leaves, has_aux, transform)
+            check_input(x.type, lambda i=i: path_of(form, i, places), kind_of, name_of(fun))
+        made = differentiated(flat_function(fun, form, places, args, kwargs), leaves, has_aux, transform)
         value = _scalar(made, transform, name_of(fun), holomorphic)
         cts = pulled(made, [like(1, value)])
         found = form.unflatten([instantiated(ct, x.type) for ct, x in zip(cts, leaves, strict=True)])
@@ -183,7 +183,7 @@ def _gradient(fun: Function, argnums: Any, has_aux: bool, kind_of: tuple[bool, b
     return both
 
 
-def _leaves(parts: Any, transform: str) -> tuple[list[Any], PyTreeDef]:
+def value_leaves(parts: Any, transform: str) -> tuple[list[Any], PyTreeDef]:
     given, form = tree.flatten(parts)
     try:
         return [as_value(x) for x in given], form
@@ -196,12 +196,12 @@ def _leaves(parts: Any, transform: str) -> tuple[list[Any], PyTreeDef]:
         raise
 
 
-def _path(form: PyTreeDef, index: int, places: tuple[int, ...]) -> str:
+def path_of(form: PyTreeDef, index: int, places: tuple[int, ...]) -> str:
     path = tree.paths(form)[index]
     return f"args[{places[path[0].idx]}]{keystr(path[1:])}"
 
 
-def _check_input(type: ArrayType, path: Callable[[], str], kind_of: tuple[bool, bool, str], function: str) -> None:
+def check_input(type: ArrayType, path: Callable[[], str], kind_of: tuple[bool, bool, str], function: str) -> None:
     holomorphic, allow_int, transform = kind_of
     letter = kind(type.dtype)
     if holomorphic and letter != "c":
@@ -215,7 +215,9 @@ def _check_input(type: ArrayType, path: Callable[[], str], kind_of: tuple[bool, 
     raise errors.GradOfInteger(transform=transform, wanted=wanted, what=path(), function=function, found=type)
 
 
-def _flat(fun: Function, form: PyTreeDef, places: tuple[int, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Function:
+def flat_function(
+    fun: Function, form: PyTreeDef, places: tuple[int, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Function:
     """The function of flat values of some arguments, the others as they were."""
 
     @functools.wraps(fun, updated=())
@@ -261,9 +263,9 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     >>> [float(ct) for ct in pullback(1.0)]
     [3.0, 2.0]
     """
-    leaves, form = _leaves(list(primals), "vjp")
+    leaves, form = value_leaves(list(primals), "vjp")
     places = tuple(range(len(primals)))
-    made = differentiated(_flat(fun, form, places, primals, {}), leaves, has_aux, "vjp")
+    made = differentiated(flat_function(fun, form, places, primals, {}), leaves, has_aux, "vjp")
     inputs, outputs = Form(form, _types(leaves)), Form(made.tree, _types(made.leaves))
     pullback = Partial(_Pullback(made._replace(leaves=[], auxiliary=None), inputs, outputs), _captured(made.program))
     value = made.tree.unflatten(made.leaves)
@@ -342,7 +344,7 @@ def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> An
         raise errors.TangentMismatch(
             transform="jvp", what="primals or tangents", path="", found=type(wrong).__name__, wanted="a tuple or list"
         )
-    leaves, form = _leaves(list(primals), "jvp")
+    leaves, form = value_leaves(list(primals), "jvp")
     moved = fitting(list(tangents), Form(form, _types(leaves)), "jvp", "the tangent")
     outer = tracing.active()
     carrier = Jvp(outer)
@@ -370,8 +372,8 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     >>> pushforward(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    leaves, form = _leaves(list(primals), "linearize")
-    made = differentiated(_flat(fun, form, tuple(range(len(primals))), primals, {}), leaves, has_aux, "linearize")
+    leaves, form = value_leaves(list(primals), "linearize")
+    made = differentiated(flat_function(fun, form, tuple(range(len(primals))), primals, {}), leaves, has_aux, "linearize")
     inputs, outputs = Form(form, _types(leaves)), Form(made.tree, _types(made.leaves))
     pushforward = Partial(_Pushforward(made._replace(leaves=[], auxiliary=None), inputs, outputs), _captured(made.program))
     value = made.tree.unflatten(made.leaves)

@@ -1,6 +1,7 @@
 """The ops, family by family; importing this package fills the registry."""
 
 from celadon.vocabulary import elementwise
+from celadon.vocabulary.barrier import optimization_barrier
 from celadon.vocabulary.call import call, execute, named
 from celadon.vocabulary.contract import dot_general
 from celadon.vocabulary.control import cond, while_loop
@@ -24,7 +25,7 @@ from celadon.vocabulary.window import cumlogsumexp, cummax, cummin, cumprod, cum
 
 __all__ = [
     "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "cumlogsumexp", "cummax", "cummin", "cumprod",
-    "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "pad",
+    "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "optimization_barrier", "pad",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
     "reshape", "reverse", "scan", "scatter", "scatter_apply", "slice_", "sort", "transpose", "while_loop",
 ]  # fmt: skip

@@ -10,8 +10,8 @@ from celadon import errors, tree
 from celadon.op import Op
 from celadon.program import Var
 from celadon.tracing import interpreting
-from celadon.transforms.custom import Arguments, Axes, Mapped, Rule, Values, invoke, linear_recorder, op_of, split, tree_name
 from celadon.transforms.batching import moved
+from celadon.transforms.custom import Arguments, Axes, Mapped, Rule, Values, invoke, linear_recorder, op_of, split, tree_name
 from celadon.transforms.custom_zeros import CustomVJPPrimal, SymbolicZero, tangent_value
 from celadon.transforms.values import as_value, is_inexact
 from celadon.types import ArrayType, float0

@@ -1,0 +1,16 @@
+"""Transforms take functions (grad, vmap, checkpoint ...) or programs, and give functions or programs that do something else."""
+
+from celadon.transforms.custom_cotangents import custom_vjp as custom_vjp
+from celadon.transforms.custom_tangents import custom_jvp as custom_jvp
+from celadon.transforms.gradients import (
+    grad as grad,
+    jvp as jvp,
+    linear_transpose as linear_transpose,
+    linearize as linearize,
+    value_and_grad as value_and_grad,
+    vjp as vjp,
+)
+from celadon.transforms.jacobians import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+from celadon.transforms.mapping import vmap as vmap
+from celadon.transforms.recompute import checkpoint as checkpoint, print_saved_residuals as print_saved_residuals, remat as remat
+from celadon.transforms.saving import checkpoint_name as checkpoint_name, checkpoint_policies as checkpoint_policies
