@@ -14,7 +14,7 @@ LAYERS = (
     | {"tree", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
     {"program", "tracing", "op", "array", "evaluate", "signature", "statics"},
     {"vocabulary"},
-    {"transforms"},
+    {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},
     {"numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},

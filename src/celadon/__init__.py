@@ -10,8 +10,8 @@ _HOMES = {
     "configuration": "config",
     "explain": "explain_cache_misses log_compiles",
     "transforms": (
-        "checkpoint checkpoint_policies custom_jvp custom_vjp grad hessian jacfwd jacrev jvp linear_transpose linearize remat "
-        "value_and_grad vjp vmap"
+        "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp grad hessian jacfwd jacrev jvp "
+        "linear_transpose linearize remat value_and_grad vjp vmap"
     ),
     "types": "ShapeDtypeStruct enable_x64",
 }

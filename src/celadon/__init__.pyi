@@ -24,6 +24,8 @@ from celadon.explain import explain_cache_misses as explain_cache_misses, log_co
 from celadon.transforms import (
     checkpoint as checkpoint,
     checkpoint_policies as checkpoint_policies,
+    closure_convert as closure_convert,
+    custom_gradient as custom_gradient,
     custom_jvp as custom_jvp,
     custom_vjp as custom_vjp,
     grad as grad,

@@ -28,7 +28,7 @@ class Op:
     numpy(*arrays, **params): its meaning, on NumPy arrays.
     tangent: the derivative; a tuple with an entry for each operand: None (none), "linear" (the op is linear in all such
         operands together), "multilinear" (in this one alone), or rule(t, out, *operands, **params) -> tangent of the result.
-        The last entry stands for all operands that follow. A function rule(primals, tangents, **params) -> (results, tangents) does the
+        The last entry stands for all operands that follow. Or rule(primals, tangents, **params) -> (results, tangents) does the
         whole; tangents that are None are zero. Through(f) differentiates f(*operands, **params) instead, which has the same
         meaning. Without any a macro op is expanded.
     transpose: for linear operands, a tuple of rule(ct, *operands, **params) -> ct of that operand, where linear operands

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
 from celadon.cpu import blas, elements
 from celadon.cpu.contract import BLAS
 from celadon.cpu.emit_contract import ROWS

@@ -14,8 +14,8 @@ from celadon.numpy import creation, cumulative, joining, ordering, ranges, reduc
 from celadon.numpy.promotion import accept, array, axis_of, inexact, operand, shape_from
 from celadon.program import fixed
 from celadon.random.continuous import floats, row_above_zero
-from celadon.random.keys import Words, as_program, single, subkeys
 from celadon.random.intervals import randint, row_between, row_of_bits, shaped_bits, uniform
+from celadon.random.keys import Words, as_program, single, subkeys
 from celadon.settings import Setting
 from celadon.types import DType, Shape
 from celadon.vocabulary.bits import PAIR, WORD

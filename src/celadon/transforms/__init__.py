@@ -3,6 +3,7 @@
 from celadon.facade import facade
 
 _HOMES = {
+    "conversion": "closure_convert custom_gradient",
     "custom_cotangents": "custom_vjp",
     "custom_tangents": "custom_jvp",
     "gradients": "grad jvp linear_transpose linearize value_and_grad vjp",

@@ -1,5 +1,6 @@
 """Transforms take functions (grad, vmap, checkpoint ...) or programs, and give functions or programs that do something else."""
 
+from celadon.transforms.conversion import closure_convert as closure_convert, custom_gradient as custom_gradient
 from celadon.transforms.custom_cotangents import custom_vjp as custom_vjp
 from celadon.transforms.custom_tangents import custom_jvp as custom_jvp
 from celadon.transforms.gradients import (

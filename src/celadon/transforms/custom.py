@@ -48,6 +48,19 @@ class Rule:
         raise NotImplementedError
 
 
+class Plain(Rule):
+    """A rule that says nothing of derivatives: they are those of the function."""
+
+    def tangent(self, primals: Values, tangents: Values) -> tuple[list[Any], list[Any]]:
+        recorder = linear_recorder()
+        jvp = Jvp(recorder.outer, recorder) if recorder else Jvp(tracing.active())
+        with interpreting(jvp):
+            found = self.run([jvp.joined(x, t) for x, t in zip(primals, tangents, strict=True)])
+        jvp.open = False
+        pairs = [jvp.parts(x) for x in found]
+        return [x for x, _ in pairs], [t for _, t in pairs]
+
+
 def invoke(rule: Rule, values: Values) -> list[Any]:
     """Call a function with a rule."""
     return _in(tracing.active(), rule, values)
@@ -120,11 +133,9 @@ def _batch(batch: Batch, axes: Axes, values: Values, *, program: Program, rule: 
     return rule.op(*values, **params), [0] * len(front.outputs)
 
 
-def op_of(name: str) -> Op:
+def op_of(name: str, batch: Callable[..., Any] = _batch) -> Op:
     """An op that holds the program of a function and its rule; where no rule is asked for it is its program."""
-    return Op(
-        name, _type, _numpy, tangent=_tangent, batch=_batch, expand=_expand, multiple=True, kind="custom",
-    )  # fmt: skip
+    return Op(name, _type, _numpy, tangent=_tangent, batch=batch, expand=_expand, multiple=True, kind="custom")
 
 
 # Arguments
@@ -227,4 +238,4 @@ def linear_recorder() -> Linear | None:
     return found if type(found) is Linear else None
 
 
-__all__ = ["Arguments", "Mapped", "Rule", "invoke", "linear_recorder", "op_of", "split"]
+__all__ = ["Arguments", "Mapped", "Plain", "Rule", "invoke", "linear_recorder", "op_of", "split"]

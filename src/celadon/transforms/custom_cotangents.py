@@ -128,7 +128,7 @@ class _Rule(_Vjp):
         symbolic = self.owner.symbolic_zeros
         given = [tangent_value(ct, t, symbolic) for ct, t in zip(_placed(cts, self.results), self.results, strict=True)]
         found = self.owner.bwd(
-            *self.given.others.values(), self.residuals.unflatten(residuals), self.tree.unflatten(given)
+            *self.given.others.values(), self.residuals.unflatten([as_value(x) for x in residuals]), self.tree.unflatten(given)
         )  # fmt: skip
         return self._flat(found)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from celadon.transforms.values import zero_tangent
+from celadon import tree
+from celadon.transforms.values import as_value, zero_tangent
 from celadon.types import ArrayType, DType, Shape
 
 
@@ -45,10 +46,19 @@ class CustomVJPPrimal(NamedTuple):
 def tangent_value(t: Any, type: ArrayType, symbolic: bool) -> Any:
     """A tangent as a rule gets it."""
     if t is not None:
-        return t
+        return as_value(t)
     return SymbolicZero(type) if symbolic else zero_tangent(type)
 
 
 def zero_from_primal(x: Any) -> SymbolicZero:
     """The zero that belongs to a value."""
     return SymbolicZero(x.type)
+
+
+def custom_vjp_primal_tree_values(tree_of: Any) -> Any:
+    """The values of a tree of CustomVJPPrimal.
+
+    >>> custom_vjp_primal_tree_values((CustomVJPPrimal(1.0, True), CustomVJPPrimal(2, False)))
+    (1.0, 2)
+    """
+    return tree.map(lambda x: x.value, tree_of, is_leaf=lambda x: isinstance(x, CustomVJPPrimal))

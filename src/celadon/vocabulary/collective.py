@@ -153,7 +153,7 @@ def _permute_batch(batch: Any, axes_of: Sequence[Any], values: Sequence[Any], *,
         x, i = broadcast_in_dim(
             x, shape=(batch.size, *x.type.shape), broadcast_dimensions=tuple(range(1, x.type.ndim + 1))
         ), 0  # fmt: skip
-    sources = dict((target, source) for source, target in perm)
+    sources = {target: source for source, target in perm}
     parts = [_member(x, i, sources.get(k)) for k in range(batch.size)]
     return concatenate(*parts, dimension=i), i
 
