@@ -255,3 +255,15 @@ class PreventCseWithStatics(CeladonError, ValueError):
     trigger = "celadon.checkpoint(lambda x, n: x * n, prevent_cse=(True, False), static_argnums=1)"
     cured = "celadon.checkpoint(lambda x, n: x * n, prevent_cse=True, static_argnums=1)(1.0, 2)"
     related = ("CEL718",)
+
+
+class MappedNotArray(CeladonError, TypeError):
+    code = "CEL720"
+    title = "vmap was to map what is no array"
+    message = "argument {argument} of {function} is to be mapped, but it has the type {type}, which is no array or scalar"
+    cause = "A mapped argument is cut along one axis; keyword arguments are always mapped over axis 0."
+    cure = "Give None in in_axes for a positional argument; bind a keyword argument with functools.partial before."
+    when = "When a leaf of a mapped argument, or a result, is a string, a function or another object."
+    trigger = "celadon.vmap(lambda x, *, m: x)(cnp.ones(2), m='a')"
+    cured = "import functools\nceladon.vmap(functools.partial(lambda x, *, m: x, m='a'))(cnp.ones(2))"
+    related = ("CEL709", "CEL710")

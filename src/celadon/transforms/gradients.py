@@ -212,7 +212,7 @@ def check_input(type: ArrayType, path: Callable[[], str], kind_of: tuple[bool, b
         wanted = "float arguments"
     else:
         return
-    raise errors.GradOfInteger(transform=transform, wanted=wanted, what=path(), function=function, found=type)
+    raise errors.GradOfInteger(transform=transform, wanted=wanted, what=path(), function=function, found=f"{type} ({type.dtype})")
 
 
 def flat_function(

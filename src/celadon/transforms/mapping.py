@@ -137,7 +137,7 @@ def _value(x: Any, label: Callable[[], str], function: str) -> Any:
     try:
         return as_value(x)
     except errors.NotAnArray:
-        raise errors.ArgumentNotArray(argument=label(), function=function, type=type(x).__name__) from None
+        raise errors.MappedNotArray(argument=label(), function=function, type=type(x).__name__) from None
 
 
 def _mapped(call: _Call, axes: Sequence[int | None], out_axes: Any, named: tuple[int, Any]) -> Any:
