@@ -18,6 +18,7 @@ ARGUMENTS: dict[str, Any] = {
     "i": np.array([0, 2], np.int32), "j": np.array([[0], [1]], np.int32), "u": np.array([[0], [1]], np.uint8),
     "z": np.ones((3, 4), np.complex64), "b": np.ones((3, 4), bool), "y": np.ones((2, 4), np.float32),
     "q": np.array([[0], [1], [3]], np.int32),
+    "a": np.ones((2, 3, 8, 9), np.float32), "f": np.ones((4, 3, 3, 2), np.float32), "g": np.ones((4, 18, 6, 8), np.float32),
     "cube": np.ones((3, 4, 5), np.float32), "n": np.ones((3, 4), np.int32),
 }  # fmt: skip
 
@@ -76,6 +77,18 @@ FUNCTIONS = (
     f"x, j, y: lax.scatter_max(x, j, y, {D}, indices_are_sorted=True)",
     f"x, j: lax.scatter_apply(x, j, lambda e: -e, {D}, update_shape=(2, 4))",
     "x, q: lax.scatter_add(x, q, x[:, 0], lax.ScatterDimensionNumbers((), (1,), (1,), (0,), (0,)))",
+    "a, f: lax.conv(a, f, (1, 2), 'SAME')",
+    "a, f: lax.conv_general_dilated(a, f, (2, 1), [(1, 2), (0, -1)], (1, 2), (2, 1), precision='highest')",
+    "a, f: lax.conv_general_dilated(a[:, :, 0], f[:, :, 0], (1,), 'VALID', None, None, None, 1, 2)",
+    "a, f: lax.conv_general_dilated(a, f[:3, :1], (1, 1), 'VALID', feature_group_count=3)",
+    "a, f: lax.conv_general_dilated(a.transpose(0, 2, 3, 1), f.transpose(2, 3, 1, 0), (1, 1), 'SAME',"
+    " dimension_numbers=('NHWC', 'HWIO', 'NHWC'))",
+    "a, f: lax.conv_general_dilated(a.astype(np.int8), f.astype(np.int8), (1, 1), 'SAME', preferred_element_type=np.int32)",
+    "a, f: lax.conv(a.astype(np.complex64), f.astype(np.complex64), (1, 1), 'SAME')",
+    "a, f: lax.conv_general_dilated(a[:, :, 0, 0], f[:, :, 0, 0], (), 'VALID')",
+    "a, f: lax.conv_transpose(a.transpose(0, 2, 3, 1), f.transpose(2, 3, 0, 1), (2, 1), 'SAME', transpose_kernel=True)",
+    "a: lax.conv_general_dilated_patches(a, (3, 3), (1, 1), 'VALID')",
+    "a, g: lax.conv_general_dilated_local(a, g, (1, 1), 'VALID', (3, 2))",
 )
 
 

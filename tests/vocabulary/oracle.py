@@ -70,6 +70,10 @@ def _gather(x: Any, indices: Any, *, slice_sizes: Any, mode: str, fill_value: An
     return lax.gather(x, indices, numbers, slice_sizes, mode=mode, fill_value=fill_value)
 
 
+def _convolution(x: Any, kernel: Any, *, dimension_numbers: Any, **params: Any) -> Any:
+    return lax.conv_general_dilated(x, kernel, **params, dimension_numbers=lax.ConvDimensionNumbers(*dimension_numbers))
+
+
 _SCATTERS = {
     "second": lax.scatter, "add": lax.scatter_add, "subtract": lax.scatter_sub, "multiply": lax.scatter_mul,
     "maximum": lax.scatter_max, "minimum": lax.scatter_min,
@@ -142,6 +146,7 @@ FUNCTIONS: dict[str, Function] = {
     "scatter_apply": _scatter_apply,
     "sort": _sort,
     "dot_general": lax.dot_general,
+    "convolution": _convolution,
     "call": lambda x, program: _body(program)(x),
     "threefry2x32": _threefry2x32,
 }

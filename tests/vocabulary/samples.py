@@ -363,6 +363,27 @@ def _threefry(op: Op) -> Iterator[Sample]:
             yield Sample(op, words, {"folded": folded})
 
 
+def _convolution(op: Op) -> Iterator[Sample]:
+    plain = {"window_strides": (1, 2), "padding": ((1, 0), (0, 1)), "lhs_dilation": (1, 1), "rhs_dilation": (2, 1)}
+    first, last = ((0, 1, 2, 3),) * 3, ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
+    for dtype in DTYPES:
+        if kind(dtype) == "c":  # lax makes them of real ones
+            continue
+        x, kernel = values(dtype, (2, 4, 5, 6)), values(dtype, (4, 4, 2, 3), 1)
+        yield Sample(op, (x, kernel), {**plain, "dimension_numbers": first})
+        if dtype in (float32, int32, bfloat16):
+            spread = {**plain, "padding": ((-1, 2), (3, 3)), "lhs_dilation": (2, 3)}
+            turned = np.transpose(x, (0, 2, 3, 1)).copy(), np.transpose(kernel, (2, 3, 1, 0)).copy()
+            yield Sample(op, turned, {**spread, "dimension_numbers": last})
+            yield Sample(op, (x, kernel[:, :2]), {**plain, "dimension_numbers": first, "feature_group_count": 2})
+            yield Sample(op, (x, kernel), {**plain, "dimension_numbers": first, "batch_group_count": 2})
+    line = {"window_strides": (2,), "padding": ((0, 0),), "lhs_dilation": (1,), "rhs_dilation": (1,)}
+    numbers = {"dimension_numbers": ((0, 1, 2),) * 3, "preferred_element_type": int32}
+    yield Sample(op, (values(np.dtype("i1"), (1, 2, 9)), values(np.dtype("i1"), (3, 2, 4), 1)), {**line, **numbers})
+    shapes = {"window_strides": (), "padding": (), "lhs_dilation": (), "rhs_dilation": (), "dimension_numbers": ((0, 1),) * 3}
+    yield Sample(op, (values(float32, (3, 4)), values(float32, (2, 4), 1)), shapes)
+
+
 def _call(op: Op) -> Iterator[Sample]:
     with recorded("twice") as record:
         x = record.input(ArrayType((3,), float32))
@@ -375,7 +396,7 @@ MAKERS: dict[str, Maker] = {
     "reduce_precision": _precision, "integer_pow": _integer_pow, "argmax": _arg, "argmin": _arg, "reduce": _reduce,
     "reduce_window": _window, "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice, "gather": _gather, "scatter": _scatter,
-    "scatter_apply": _scatter_apply, "sort": _sort, "dot_general": _dot_general,
+    "scatter_apply": _scatter_apply, "sort": _sort, "dot_general": _dot_general, "convolution": _convolution,
     "call": _call, "threefry2x32": _threefry,
     "reshape": _each((((2, 6),), {"shape": (3, 4)}), (((2, 0),), {"shape": (0,)}), (((1,),), {"shape": ()})),
     "transpose": _each((((2, 3, 4),), {"permutation": (2, 0, 1)}), (((),), {"permutation": ()})),

@@ -171,6 +171,31 @@ def _precisions(given: Any) -> tuple[str, str]:
     return found, found
 
 
+def _convolution(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    params = equation.params
+    layouts = [_layout(spec, ends) for spec, ends in zip(params["dimension_numbers"], ("bf", "oi", "bf"), strict=True)]
+    shown = {
+        "stride": params["window_strides"],
+        "pad": [list(pair) for pair in params["padding"]],
+        "lhs_dilate": params["lhs_dilation"],
+        "rhs_dilate": params["rhs_dilation"],
+    }
+    window = ", ".join(f"{name} = {list(values)}" for name, values in shown.items())
+    reverse = f"reverse = [{', '.join('false' for _ in params['window_strides'])}]"
+    counts = ", ".join(f"{name} = {params.get(name, 1)} : i64" for name in ("batch_group_count", "feature_group_count"))
+    precision = ", ".join(f"#stablehlo<precision {word}>" for word in _precisions(params.get("precision")))
+    return (
+        f"stablehlo.convolution({', '.join(operands)}) dim_numbers = {layouts[0]}x{layouts[1]}->{layouts[2]}, "
+        f"window = {{{window}, {reverse}}} {{{counts}, precision_config = [{precision}]}} : {function_type(equation)}"
+    )
+
+
+def _layout(spec: tuple[int, ...], ends: str) -> str:
+    """The axes by their letters and the numbers of the spatial ones."""
+    names = dict(zip(spec, [*ends, *range(len(spec) - 2)], strict=True))
+    return f"[{', '.join(str(names[axis]) for axis in range(len(spec)))}]"
+
+
 # Indexing
 
 
@@ -275,6 +300,7 @@ RULES: dict[str, Rule] = {
     "reduce_xor": _reduction("xor"),
     "dot_general": _dot_general,
     "optimization_barrier": _barrier,
+    "convolution": _convolution,
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _arranged("dynamic_update_slice"),
     "gather": _gather,

@@ -43,3 +43,14 @@ class UpdateConvertedWarning(CeladonError, FutureWarning):
     when = "When floats are written into integers, complex numbers into floats, or 64 bits into 32."
     trigger = "cnp.ones(3, 'int32').at[0].set(1.5)"
     cured = "cnp.ones(3, 'int32').at[0].set(int(1.5))"
+
+
+class ConvolutionMismatch(CeladonError, TypeError, ValueError):
+    code = "CEL493"
+    title = "The operands of a convolution don't fit together"
+    message = "convolution: {rule}"
+    cause = "The array has a batch, a feature and the spatial axes, the kernel output, input and the same spatial axes."
+    cure = "Give the layout by dimension_numbers, e.g. ('NHWC', 'HWIO', 'NHWC'), and one number for each spatial axis."
+    when = "When shapes, groups, strides or dimension numbers of a convolution don't agree."
+    trigger = "celadon.lax.conv(cnp.ones((1, 3, 8, 8)), cnp.ones((4, 2, 3, 3)), (1, 1), 'SAME')"
+    cured = "celadon.lax.conv(cnp.ones((1, 3, 8, 8)), cnp.ones((4, 3, 3, 3)), (1, 1), 'SAME')"

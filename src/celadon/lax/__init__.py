@@ -4,6 +4,11 @@ from celadon.facade import facade
 
 _HOMES = {
     "control": "associative_scan cond fori_loop map scan switch while_loop",
+    "convolutions": (
+        "ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers conv conv_dimension_numbers conv_general_dilated "
+        "conv_general_dilated_local conv_general_dilated_patches conv_general_permutations conv_general_shape_tuple "
+        "conv_shape_tuple conv_transpose conv_transpose_shape_tuple conv_with_general_padding padtype_to_pads"
+    ),
     "elementwise": (
         "RoundingMethod abs acos acosh add asin asinh atan atan2 atanh bessel_i1e bitcast_convert_type bitwise_and "
         "bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj convert_element_type cos cosh digamma "

@@ -5,6 +5,7 @@ from celadon.vocabulary.barrier import optimization_barrier
 from celadon.vocabulary.call import call, execute, named
 from celadon.vocabulary.contract import dot_general
 from celadon.vocabulary.control import cond, while_loop
+from celadon.vocabulary.convolution import convolution
 from celadon.vocabulary.elementwise import *  # noqa: F403
 from celadon.vocabulary.index import dynamic_slice, dynamic_update_slice, gather, sort
 from celadon.vocabulary.reduce import (
@@ -24,8 +25,9 @@ from celadon.vocabulary.shape import broadcast_in_dim, concatenate, iota, pad, r
 from celadon.vocabulary.window import cumlogsumexp, cummax, cummin, cumprod, cumsum, reduce_window
 
 __all__ = [
-    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "cumlogsumexp", "cummax", "cummin", "cumprod",
-    "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota", "named", "optimization_barrier", "pad",
+    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "convolution", "cumlogsumexp", "cummax",
+    "cummin", "cumprod", "cumsum", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather", "iota",
+    "named", "optimization_barrier", "pad",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
     "reshape", "reverse", "scan", "scatter", "scatter_apply", "slice_", "sort", "transpose", "while_loop",
 ]  # fmt: skip

@@ -65,15 +65,15 @@ def _dot_general(
 ) -> Array:
     contract, batch = dimension_numbers
     result_dtype = preferred_element_type or x.dtype
-    dtype = _accumulator(x.dtype, result_dtype)
+    dtype = accumulator(x.dtype, result_dtype)
     free = free_axes(x.ndim, contract[0], batch[0]), free_axes(y.ndim, contract[1], batch[1])
     left = _matrices(converted(x, new_dtype=dtype), batch[0], free[0], contract[0])
     right = _matrices(converted(y, new_dtype=dtype), batch[1], contract[1], free[1])
     shape = [x.shape[i] for i in batch[0] + free[0]] + [y.shape[i] for i in free[1]]
-    return _rounded(np.matmul(left, right).reshape(shape), result_dtype)
+    return rounded(np.matmul(left, right).reshape(shape), result_dtype)
 
 
-def _accumulator(dtype: DType, result: DType) -> DType:
+def accumulator(dtype: DType, result: DType) -> DType:
     """Integers and booleans in the wider of the two, 16-bit floats in float32, other inexact ones in double."""
     if kind(dtype) in "biu" and kind(result) in "biu":
         return max(dtype, result, key=lambda one: one.itemsize) if kind(dtype) != "b" else result
@@ -82,7 +82,8 @@ def _accumulator(dtype: DType, result: DType) -> DType:
     return wide(np.result_type(wide(dtype), wide(result)))
 
 
-def _rounded(x: Array, dtype: DType) -> Array:
+def rounded(x: Array, dtype: DType) -> Array:
+    """What was accumulated, in the result's dtype."""
     return narrowed(x, dtype) if kind(dtype) in "fc" else converted(x, new_dtype=dtype)
 
 

@@ -93,10 +93,11 @@ def _reduce(*operands: Array, axes: Axes, body: Program) -> list[Array]:
     return list(results)
 
 
-def _windows(n: int, window: int, stride: int, dilations: Axes, pads: Axes) -> int:
-    padded = sum(pads) + ((n - 1) * dilations[0] + 1 if n else 0)
-    reach = (window - 1) * dilations[1] + 1
-    return 0 if padded <= 0 or reach > padded else (padded - reach) // stride + 1
+def windows(n: int, window: int, stride: int, dilations: Axes, pads: Axes) -> int:
+    """How many windows there are along an axis: (base, window) dilations, (low, high) pads."""
+    extent = sum(pads) + ((n - 1) * dilations[0] + 1 if n else 0)
+    reach = (window - 1) * dilations[1] + 1 if window else 0
+    return 0 if extent <= 0 or reach > extent else (extent - reach) // stride + 1
 
 
 def _window_type(
@@ -117,7 +118,7 @@ def _window_type(
         if min(values, default=1) < 1:
             raise errors.WindowNotPositive(param=param, values=values)
     dilations = zip(base_dilations, window_dilations, strict=True)
-    found = tuple(map(_windows, shape, window_dimensions, window_strides, dilations, padding))
+    found = tuple(map(windows, shape, window_dimensions, window_strides, dilations, padding))
     return [ArrayType(found, x.dtype) for x in _halves(operands)[0]]
 
 
@@ -131,18 +132,19 @@ def _window(
     padding: Padding,
 ) -> list[Array]:
     xs, starts = _halves(operands)
-    padded = [_padded(x, start, base_dilations, padding) for x, start in zip(xs, starts, strict=True)]
+    full = [padded(x, start, base_dilations, padding) for x, start in zip(xs, starts, strict=True)]
     dilations = zip(base_dilations, window_dilations, strict=True)
-    shape = tuple(map(_windows, xs[0].shape, window_dimensions, window_strides, dilations, padding))
+    shape = tuple(map(windows, xs[0].shape, window_dimensions, window_strides, dilations, padding))
     results = [np.broadcast_to(start, shape) for start in starts]
     for position in itertools.product(*map(range, window_dimensions)):
         first = [k * step for k, step in zip(position, window_dilations, strict=True)]
         index = tuple(slice(a, a + n * s, s) for a, n, s in zip(first, shape, window_strides, strict=True))
-        results = execute(body, [*results, *(x[index] for x in padded)])
+        results = execute(body, [*results, *(x[index] for x in full)])
     return list(results)
 
 
-def _padded(x: Array, start: Array, dilations: Axes, padding: Padding) -> Array:
+def padded(x: Array, start: Array, dilations: Axes, padding: Padding) -> Array:
+    """An array with a scalar between and around its elements, or cut where the padding is negative."""
     extents = [(n - 1) * step + 1 if n else 0 for n, step in zip(x.shape, dilations, strict=True)]
     full = np.full([n + max(a, 0) + max(b, 0) for n, (a, b) in zip(extents, padding, strict=True)], start, x.dtype)
     inner = [slice(max(a, 0), max(a, 0) + n, d) for n, d, (a, _) in zip(extents, dilations, padding, strict=True)]
