@@ -125,35 +125,37 @@ def test_copy(a, b, to, source):
     assert not taken[:to].any() and not taken[to + hi :].any()
 
 
+def table_of(*entries):
+    """A table; what is an array among its entries is named by how far it is from the table."""
+    table = np.zeros(len(entries), np.int64)
+    here = table.ctypes.data
+    table[:] = [x.ctypes.data - here if isinstance(x, np.ndarray) else x for x in entries]
+    return table
+
+
+def calling(name, table):
+    return (getattr(driver.runtime(), name), table.ctypes.data, 1, 1)
+
+
 @pytest.mark.parametrize("trips", [0, 1, 5, -3])
 def test_repeat_counts(kernels, trips):
     log = Log(kernels)
-    counter = words(-1)
     body = words(*log.step(7))
-    table = words(body.ctypes.data, 1, trips, counter.ctypes.data)
-    run((driver.runtime().repeat, table.ctypes.data, 1, 1))
+    table = table_of(body, 1, trips)
+    run(calling("repeat", table))
     assert log.calls() == [(7, 0, 1)] * max(trips, 0)
-    assert counter[0] == max(trips, 0) - 1
-
-
-def test_the_body_sees_the_trip(kernels):
-    log = Log(kernels)
-    body = words(*log.step(0))
-    table = words(body.ctypes.data, 1, 4, log.kept[0].ctypes.data + 8)
-    run((driver.runtime().repeat, table.ctypes.data, 1, 1))
-    assert log.calls() == [(trip, 0, 1) for trip in range(4)]
 
 
 @pytest.mark.parametrize("limit, calls", [(5, 5), (0, 0), (-1, 0)])
 def test_while_tests_first(kernels, limit, calls):
     log = Log(kernels)
     value, flag = words(0), np.full(8, 255, np.uint8)
-    less = words(value.ctypes.data, limit, flag.ctypes.data)
-    up = words(value.ctypes.data)
+    less = words(value.ctypes.data, limit, flag.ctypes.data + 3)
+    up, cell = words(value.ctypes.data), words(flag.ctypes.data)
     test = words(kernels["less"], less.ctypes.data, 1, 1)
     body = np.array([log.step(3), (kernels["increment"], up.ctypes.data, 1, 1)], np.int64)
-    table = words(test.ctypes.data, 1, flag.ctypes.data, body.ctypes.data, 2)
-    run((driver.runtime().while_loop, table.ctypes.data, 1, 1))
+    table = table_of(test, 1, cell, 3, body, 2)
+    run(calling("while_loop", table))
     assert log.calls() == [(3, 0, 1)] * calls
     assert value[0] == calls
 
@@ -161,22 +163,47 @@ def test_while_tests_first(kernels, limit, calls):
 @pytest.mark.parametrize("index, taken", [(0, 0), (1, 1), (2, 2), (3, 2), (-1, 2), (-(2**31), 2), (2**31 - 1, 2)])
 def test_branch_out_of_range_takes_the_last(kernels, index, taken):
     log = Log(kernels)
-    where = np.array([index, 12345], np.int32)
+    where = np.array([-7, index, 12345], np.int32)
+    cell = words(where.ctypes.data)
     lists = [np.array([log.step(mark)] * (mark + 1), np.int64) for mark in range(3)]
-    table = words(where.ctypes.data, 3, *(word for steps in lists for word in (steps.ctypes.data, len(steps))))
-    run((driver.runtime().branch, table.ctypes.data, 1, 1), log.step(9))
+    table = table_of(cell, 4, 3, *(word for steps in lists for word in (steps, len(steps))))
+    run(calling("branch", table), log.step(9))
     assert log.calls() == [(taken, 0, 1)] * (taken + 1) + [(9, 0, 1)]
 
 
 def test_loops_nest(kernels):
     log = Log(kernels)
-    inner_counter, outer_counter = words(0), words(0)
     body = words(*log.step(1))
-    inner = words(body.ctypes.data, 1, 3, inner_counter.ctypes.data)
-    inner_step = words(driver.runtime().repeat, inner.ctypes.data, 1, 1)
-    outer = words(inner_step.ctypes.data, 1, 4, outer_counter.ctypes.data)
-    run((driver.runtime().repeat, outer.ctypes.data, 1, 1))
+    inner = table_of(body, 1, 3)
+    inner_step = words(*calling("repeat", inner))
+    outer = table_of(inner_step, 1, 4)
+    run(calling("repeat", outer))
     assert len(log.calls()) == 12
+
+
+def test_cells_are_set_moved_and_exchanged():
+    source, cells = words(1000, 2000), words(0, 0, 0)
+    begin = table_of(2, cells[:1], source[:1], 8, cells[1:2], source[1:], -3)
+    run(calling("begin", begin))
+    assert cells.tolist() == [1008, 1997, 0]
+    advance = table_of(3, cells[:1], 4, cells[1:2], -7, cells[2:], 1)
+    exchange = table_of(1, cells[:1], cells[1:2])
+    run(calling("advance", advance), calling("advance", advance), calling("exchange", exchange))
+    assert cells.tolist() == [1983, 1016, 2]
+
+
+@pytest.mark.parametrize("nbytes", [0, 1, 8, 100, 129])
+def test_settle_copies_what_is_elsewhere(nbytes):
+    here, there = np.zeros(200, np.uint8), np.arange(200, dtype=np.uint8)
+    cells = words(here.ctypes.data, there.ctypes.data + 5)
+    settle = table_of(cells[:1], 16, cells[1:], nbytes)
+    run(calling("settle", settle))
+    assert (here[16 : 16 + nbytes] == there[5 : 5 + nbytes]).all()
+    assert not here[:16].any() and not here[16 + nbytes :].any()
+    cells[1] = here.ctypes.data + 16
+    before = here.copy()
+    run(calling("settle", settle))
+    assert (here == before).all()
 
 
 def test_release_lets_other_python_threads_run(kernels):

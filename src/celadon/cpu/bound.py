@@ -17,7 +17,6 @@ from celadon.array import Array
 from celadon.compiler.lift import Numbers, Structure
 from celadon.cpu.driver import runtime
 from celadon.cpu.plan import NUMBER_BYTES, WORD, Outline, Plan
-from celadon.cpu.recipe import Launch
 from celadon.memory import Block, allocate
 
 _ARENA_KEPT = 1 << 20
@@ -82,7 +81,7 @@ def call(
 def _text(outline: Outline, large: bool) -> str:
     """`call(arrays)`: x are arrays, o the blocks of results, b their bytes, t the results' types."""
     own = outline.inputs - outline.arrays
-    read = {outline.sources[n] for step in outline.schedule.steps if isinstance(step, Launch) for n in step.reads}
+    read = outline.read
     given = {outline.sources[n] for n in outline.schedule.outputs}
     lines = [f"    x{i} = arrays[{i}]" for i in range(own) if i in read | given]
     if outline.results:
@@ -90,7 +89,7 @@ def _text(outline: Outline, large: bool) -> str:
     return "\n".join(["def call(arrays):", *lines, f"    return [{_returned(outline)}]"])
 
 
-def _running(outline: Outline, large: bool, read: set[int]) -> list[str]:
+def _running(outline: Outline, large: bool, read: frozenset[int]) -> list[str]:
     lines = ["    try:", "        frame = pop()", "    except IndexError:", "        frame = fresh()"]
     lines += [f"    o{k} = allocate(b{k})" for k in range(len(outline.results))]
     lines += ["    arena = allocate(arena_bytes)"] if large else []

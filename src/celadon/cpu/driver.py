@@ -2,7 +2,8 @@
 
 A step is four 64-bit words {function, table, extent, unit}: function(table, lo, hi) is called once over [0, extent), or
 in pieces of `unit` handed to the team where 0 < unit < extent. Loops and branches are steps too, whose functions are
-`repeat`, `while_loop` and `branch` and whose tables name other step lists.
+`repeat`, `while_loop` and `branch` and whose tables name other step lists. Tables say how far from themselves step lists
+and cells are, in bytes; a cell is a word that holds an address.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from celadon import errors
 from celadon.cpu import link, llvm, store, threads
 from celadon.locks import process_lock
 
-_FUNCTIONS = ("run", "copy", "repeat", "while_loop", "branch")
+_FUNCTIONS = ("run", "copy", "repeat", "while_loop", "branch", "begin", "advance", "exchange", "settle")
 
 _lock = process_lock()
 _runtime: Runtime | None = None
@@ -30,10 +31,15 @@ class Runtime:
     the second costs less and is for work of a few microseconds. The others are addresses of functions for steps:
 
     - `copy`: table {destination, source}, copies the bytes [lo, hi);
-    - `repeat`: table {steps, count, trips, counter}, where counter is the address of an i64 that holds the trip;
-    - `while_loop`: table {test steps, count, flag, body steps, count}, where flag is the address of the test's bool;
-    - `branch`: table {index, branches, steps, count, steps, count, ...}, where index is the address of an i32; out of
-      range it takes the last branch.
+    - `repeat`: table {steps, count, trips};
+    - `while_loop`: table {test steps, count, cell, offset, steps, count}; the cell's address and the offset give where the
+      test leaves its bool;
+    - `branch`: table {cell, offset, branches, steps, count, steps, count, ...}, where the i32 at cell and offset is the
+      index; out of range it takes the last branch;
+    - `begin`: table {count, cell, other cell, offset, ...}, sets cells to the addresses of others, and an offset;
+    - `advance`: table {count, cell, stride, ...}, moves the addresses in cells by strides;
+    - `exchange`: table {count, cell, cell, ...}, swaps the addresses in two cells;
+    - `settle`: table {cell, offset, other cell, bytes}, copies what is at the other cell's address unless it is there.
     """
 
     release: Callable[[int, int], None]
@@ -42,6 +48,10 @@ class Runtime:
     repeat: int
     while_loop: int
     branch: int
+    begin: int
+    advance: int
+    exchange: int
+    settle: int
 
 
 def runtime() -> Runtime:
@@ -152,20 +162,18 @@ out:
 
 define void @repeat(ptr %t, i64 %lo, i64 %hi) {
 entry:
-  %steps = load ptr, ptr %t
+  %far = load i64, ptr %t
+  %steps = getelementptr i8, ptr %t, i64 %far
   %s1 = getelementptr i64, ptr %t, i64 1
   %count = load i64, ptr %s1
   %s2 = getelementptr i64, ptr %t, i64 2
   %trips = load i64, ptr %s2
-  %s3 = getelementptr i64, ptr %t, i64 3
-  %counter = load ptr, ptr %s3
   br label %test
 test:
   %i = phi i64 [0, %entry], [%i1, %body]
   %more = icmp slt i64 %i, %trips
   br i1 %more, label %body, label %out
 body:
-  store i64 %i, ptr %counter
   call void @run(ptr %steps, i64 %count)
   %i1 = add i64 %i, 1
   br label %test
@@ -175,18 +183,25 @@ out:
 
 define void @while_loop(ptr %t, i64 %lo, i64 %hi) {
 entry:
-  %test_steps = load ptr, ptr %t
+  %test_far = load i64, ptr %t
+  %test_steps = getelementptr i8, ptr %t, i64 %test_far
   %s1 = getelementptr i64, ptr %t, i64 1
   %test_count = load i64, ptr %s1
   %s2 = getelementptr i64, ptr %t, i64 2
-  %flag = load ptr, ptr %s2
   %s3 = getelementptr i64, ptr %t, i64 3
-  %steps = load ptr, ptr %s3
   %s4 = getelementptr i64, ptr %t, i64 4
-  %count = load i64, ptr %s4
+  %far = load i64, ptr %s4
+  %steps = getelementptr i8, ptr %t, i64 %far
+  %s5 = getelementptr i64, ptr %t, i64 5
+  %count = load i64, ptr %s5
+  %flag_far = load i64, ptr %s2
+  %flag_cell = getelementptr i8, ptr %t, i64 %flag_far
+  %flag_offset = load i64, ptr %s3
   br label %test
 test:
   call void @run(ptr %test_steps, i64 %test_count)
+  %flag_start = load ptr, ptr %flag_cell
+  %flag = getelementptr i8, ptr %flag_start, i64 %flag_offset
   %on = load i8, ptr %flag
   %more = icmp ne i8 %on, 0
   br i1 %more, label %body, label %out
@@ -198,20 +213,130 @@ out:
 }
 
 define void @branch(ptr %t, i64 %lo, i64 %hi) {
-  %where = load ptr, ptr %t
+  %cell_far = load i64, ptr %t
+  %cell = getelementptr i8, ptr %t, i64 %cell_far
+  %start = load ptr, ptr %cell
+  %s1 = getelementptr i64, ptr %t, i64 1
+  %offset = load i64, ptr %s1
+  %where = getelementptr i8, ptr %start, i64 %offset
   %index = load i32, ptr %where
   %i = zext i32 %index to i64
-  %s1 = getelementptr i64, ptr %t, i64 1
-  %branches = load i64, ptr %s1
+  %s2 = getelementptr i64, ptr %t, i64 2
+  %branches = load i64, ptr %s2
   %last = sub i64 %branches, 1
   %inside = icmp ult i64 %i, %branches
   %taken = select i1 %inside, i64 %i, i64 %last
-  %s2 = getelementptr i64, ptr %t, i64 2
-  %pair = getelementptr [2 x i64], ptr %s2, i64 %taken
-  %steps = load ptr, ptr %pair
+  %s3 = getelementptr i64, ptr %t, i64 3
+  %pair = getelementptr [2 x i64], ptr %s3, i64 %taken
+  %far = load i64, ptr %pair
+  %steps = getelementptr i8, ptr %t, i64 %far
   %p1 = getelementptr i64, ptr %pair, i64 1
   %count = load i64, ptr %p1
   call void @run(ptr %steps, i64 %count)
+  ret void
+}
+
+define void @begin(ptr %t, i64 %lo, i64 %hi) {
+entry:
+  %count = load i64, ptr %t
+  br label %one
+one:
+  %i = phi i64 [0, %entry], [%i1, %one]
+  %at = mul i64 %i, 3
+  %a = add i64 %at, 1
+  %b = add i64 %at, 2
+  %c = add i64 %at, 3
+  %pa = getelementptr i64, ptr %t, i64 %a
+  %pb = getelementptr i64, ptr %t, i64 %b
+  %pc = getelementptr i64, ptr %t, i64 %c
+  %far = load i64, ptr %pa
+  %other_far = load i64, ptr %pb
+  %offset = load i64, ptr %pc
+  %cell = getelementptr i8, ptr %t, i64 %far
+  %other = getelementptr i8, ptr %t, i64 %other_far
+  %start = load ptr, ptr %other
+  %address = getelementptr i8, ptr %start, i64 %offset
+  store ptr %address, ptr %cell
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %count
+  br i1 %more, label %one, label %out
+out:
+  ret void
+}
+
+define void @advance(ptr %t, i64 %lo, i64 %hi) {
+entry:
+  %count = load i64, ptr %t
+  br label %one
+one:
+  %i = phi i64 [0, %entry], [%i1, %one]
+  %at = mul i64 %i, 2
+  %a = add i64 %at, 1
+  %b = add i64 %at, 2
+  %pa = getelementptr i64, ptr %t, i64 %a
+  %pb = getelementptr i64, ptr %t, i64 %b
+  %far = load i64, ptr %pa
+  %stride = load i64, ptr %pb
+  %cell = getelementptr i8, ptr %t, i64 %far
+  %old = load ptr, ptr %cell
+  %new = getelementptr i8, ptr %old, i64 %stride
+  store ptr %new, ptr %cell
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %count
+  br i1 %more, label %one, label %out
+out:
+  ret void
+}
+
+define void @exchange(ptr %t, i64 %lo, i64 %hi) {
+entry:
+  %count = load i64, ptr %t
+  br label %one
+one:
+  %i = phi i64 [0, %entry], [%i1, %one]
+  %at = mul i64 %i, 2
+  %a = add i64 %at, 1
+  %b = add i64 %at, 2
+  %pa = getelementptr i64, ptr %t, i64 %a
+  %pb = getelementptr i64, ptr %t, i64 %b
+  %far = load i64, ptr %pa
+  %other_far = load i64, ptr %pb
+  %cell = getelementptr i8, ptr %t, i64 %far
+  %other = getelementptr i8, ptr %t, i64 %other_far
+  %x = load ptr, ptr %cell
+  %y = load ptr, ptr %other
+  store ptr %y, ptr %cell
+  store ptr %x, ptr %other
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %count
+  br i1 %more, label %one, label %out
+out:
+  ret void
+}
+
+define void @settle(ptr %t, i64 %lo, i64 %hi) {
+  %pair = alloca [2 x ptr]
+  %far = load i64, ptr %t
+  %cell = getelementptr i8, ptr %t, i64 %far
+  %start = load ptr, ptr %cell
+  %s1 = getelementptr i64, ptr %t, i64 1
+  %offset = load i64, ptr %s1
+  %to = getelementptr i8, ptr %start, i64 %offset
+  %s2 = getelementptr i64, ptr %t, i64 2
+  %other_far = load i64, ptr %s2
+  %other = getelementptr i8, ptr %t, i64 %other_far
+  %from = load ptr, ptr %other
+  %s3 = getelementptr i64, ptr %t, i64 3
+  %bytes = load i64, ptr %s3
+  %there = icmp eq ptr %to, %from
+  br i1 %there, label %out, label %move
+move:
+  store ptr %to, ptr %pair
+  %second = getelementptr ptr, ptr %pair, i64 1
+  store ptr %from, ptr %second
+  call void @copy(ptr %pair, i64 0, i64 %bytes)
+  br label %out
+out:
   ret void
 }
 """

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon.cpu import inline
+from celadon.cpu import inline, nests
 from celadon.cpu.group import REDUCTIONS, Token, grouped, tokens
 from celadon.cpu.inline import Work
 from celadon.cpu.layout import Axis, Layout, access, dense, is_dense, merged, tiled, viewed
+from celadon.cpu.nests import prepared
 from celadon.cpu.recipe import (
     Alias,
     Body,
@@ -24,6 +25,7 @@ from celadon.cpu.recipe import (
     Node,
     Place,
     Reduce,
+    Region,
     Schedule,
     Step,
 )  # fmt: skip
@@ -31,16 +33,15 @@ from celadon.program import Equation, Literal, Operand, Program, Var
 from celadon.types import ArrayType, DType, Shape, short_name
 
 Rule = Callable[["Fusion", int], None]
+_PARTS = ("slice", "reverse", "addressed")
 rules: dict[str, Rule] = {}  # by op name: how an equation that is no map, view, iota or reduce becomes steps
 
 
 def fuse(program: Program, scalars: Collection[int] = ()) -> Schedule:
     """The schedule of a lifted program whose ops all have a kernel or a view rule; `scalars` are its lifted inputs."""
-    shapes = tokens(program)
+    program = prepared(program)
     fusion = Fusion(program, scalars)
-    units = grouped(program, shapes)
-    for work in inline.inlined(program, units, shapes, fusion.virtual):
-        fusion.run(work)
+    fusion.take(program)
     outputs = tuple(fusion.output(x) for x in program.outputs)
     return Schedule(tuple(fusion.kernels), tuple(fusion.steps), tuple(fusion.extras), outputs)
 
@@ -52,7 +53,7 @@ class _Draft:
     leaves: list[tuple[str, str, Layout]] = field(default_factory=list[tuple[str, str, Layout]])
     reads: list[int] = field(default_factory=list[int])
     nodes: list[tuple[str, str, list[Any], tuple[tuple[str, Any], ...]]] = field(default_factory=list[Any])
-    places: dict[Var, int] = field(default_factory=dict[Var, int])
+    places: dict[Var, Place] = field(default_factory=dict[Var, Place])
 
     def dtype(self, place: Place) -> str:
         if isinstance(place, Constant):
@@ -63,20 +64,75 @@ class _Draft:
 Drawn = tuple[_Draft, Place]  # a body under construction and which of its values is meant
 
 
+class _Scope(NamedTuple):
+    """Steps of a program or body under construction, dense copies of variables in it, and the numbers at home in it.
+
+    hoists: what does not change from step to step of a loop may be made ahead of it.
+    """
+
+    steps: list[Step]
+    copies: dict[int, int]
+    block: tuple[int, int]
+    first_extra: int
+    hoists: bool
+
+    def is_home(self, number: int, variables: int) -> bool:
+        return self.block[0] <= number < self.block[1] if number < variables else number >= self.first_extra
+
+
 class Fusion:
-    """What is known of each variable while steps are made: its number, type, layout, and its dense copy."""
+    """What is known of each variable while steps are made: its number, type, layout, and its dense copy.
+
+    `program` has the equations of the bodies after its own, see nests.py.
+    """
 
     def __init__(self, program: Program, scalars: Collection[int]):
-        self.program, self.scalars = program, scalars
-        made = [var for equation in program.equations for var in equation.outputs]
-        self.numbers: dict[Var, int] = {var: i for i, var in enumerate([*program.inputs, *made])}
+        self.shapes, self.starts, self.blocks = tokens(program), nests.starts(program), nests.blocks(program)
+        self.program, self.scalars = replace(program, equations=nests.equations(program)), scalars
+        self.numbers: dict[Var, int] = {var: i for i, var in enumerate(nests.variables(program))}
         self.types: list[ArrayType] = [var.type for var in self.numbers]
+        self.variables = len(self.types)
         self.layouts: dict[int, Layout] = {i: dense(var.type.shape) for i, var in enumerate(program.inputs)}
-        self.virtual = _virtual(program)
+        self.virtual = _virtual(self.program)
         self.kernels: dict[Kernel, int] = {}
-        self.steps: list[Step] = []
         self.extras: list[Extra] = []
-        self._copies: dict[int, int] = {}
+        self.scopes = [_Scope([], {}, (0, self.variables), self.variables, False)]
+        self.aliased: set[int] = set()
+        self.parts: set[int] = set()  # aliases that need not begin where their source does: no result is one
+        self.crowded: set[int] = set()  # rows of a larger array: nothing may be written past their ends
+
+    @property
+    def steps(self) -> list[Step]:
+        return self.scopes[-1].steps
+
+    # --- programs and bodies
+
+    def take(self, program: Program, together: bool = False) -> None:
+        """The steps of a program, or of a body (whose scalars are computed together)."""
+        units = grouped(program, self.shapes, together)
+        works = inline.inlined(program, units, self.shapes, self.virtual)
+        start = self.starts[id(program)]
+        for unit in units if start else ():
+            unit.equations = [start + i for i in unit.equations]
+        for work in works:
+            self.run(work._replace(equations=[start + i for i in work.equations]))
+
+    def region(self, body: Program, equation: Equation, inputs: Sequence[int], hoists: bool) -> Region:
+        """A body as steps of their own; its results are stored in memory of their own."""
+        self.scopes.append(_Scope([], {}, self.blocks[id(equation)], len(self.types), hoists))
+        self.take(body, True)
+        outputs = tuple([self._owned(x) for x in body.outputs])
+        return Region(tuple(self.scopes.pop().steps), tuple(inputs), outputs)
+
+    def _owned(self, x: Operand) -> int:
+        number = self.number(x)
+        if number not in self.aliased and is_dense(self.layouts[number], self.types[number].shape):
+            return number
+        own = self.temporary(number, short_name(self.types[number].dtype))
+        if number in self.crowded:
+            self.crowded.add(own)
+        self.copy(number, own)
+        return own
 
     # --- variables
 
@@ -111,7 +167,7 @@ class Fusion:
         """As stored, but in a buffer: not among the numbers of the call."""
         number = self.stored(x)
         is_number = number in self.scalars or (number >= len(self.numbers) and self._extra(number).is_constant)
-        return self._copied(number) if is_number else number
+        return self._copied(number) if is_number or number in self.parts else number
 
     def _extra(self, number: int) -> Extra:
         return self.extras[number - len(self.numbers)]
@@ -123,15 +179,29 @@ class Fusion:
         return self._copied(number)
 
     def _copied(self, number: int) -> int:
-        type = self.types[number]
-        if number not in self._copies:
-            copy = self._copies[number] = self.temporary(number, short_name(type.dtype))
-            self.copy(number, copy)
-        return self._copies[number]
+        found = [scope.copies[number] for scope in self.scopes if number in scope.copies]
+        if found:
+            return found[0]
+        copy = self.temporary(number, short_name(self.types[number].dtype))
+        inner = self.scopes
+        while self.scopes[-1].hoists and not self.scopes[-1].is_home(number, self.variables):
+            self.scopes = self.scopes[:-1]
+        self.scopes[-1].copies[number] = copy
+        self.copy(number, copy)
+        self.scopes = inner
+        return copy
 
     def copy(self, source: int, target: int, **facts: Any) -> None:
         """Store a variable's elements as another variable of its shape."""
         self._map(self._draft_of(source), source, [0], [target], **facts)
+
+    def copy_scalars(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Store scalars as other ones, all by one kernel."""
+        draft = _Draft()
+        for source, _ in pairs:
+            draft.leaves.append(("array", short_name(self.types[source].dtype), ()))
+            draft.reads.append(source)
+        self._map(draft, pairs[0][1], range(len(pairs)), [target for _, target in pairs])
 
     def copy_into(self, source: int, target: int, layout: Layout, **facts: Any) -> None:
         """Store a variable's elements in a part of another: as `layout`, at the place that a rule of plan finds."""
@@ -156,6 +226,7 @@ class Fusion:
         result = self.extra(Extra(short_name(self.types[number].dtype), axes=extents), shape)
         layout = self.layouts[number]
         self.layouts[result] = tuple(layout[i] if i >= 0 else None for i in axes)
+        self.aliased.add(result)
         self.steps.append(Alias("arranged", -1, number, result, tuple(axes)))
         return result
 
@@ -184,6 +255,9 @@ class Fusion:
 
     def alias(self, rule: str, equation: int, operand: int, result: int, layout: Layout) -> None:
         self.layouts[result] = layout
+        self.aliased.add(result)
+        if rule in _PARTS or operand in self.parts:
+            self.parts.add(result)
         self.steps.append(Alias(rule, equation, operand, result))
 
     def _run_view(self, work: Work) -> None:
@@ -216,6 +290,7 @@ class Fusion:
         body, reads = _finished(draft, loops, places, blocks is not None)
         letters = tuple(access(layout, loops) for layout in targets)
         whole = len(loops) == 1 and set(letters) == {"1"} and all(leaf.access in ("", "1") for leaf in body.leaves)
+        whole = whole and self.crowded.isdisjoint(writes)
         kernel = Map(len(loops), body, letters, whole, blocks is not None)
         facts = {"rule": "map"} | facts
         self.launch(kernel, like=like, loops=loops, reads=reads, writes=tuple(writes), **facts)
@@ -288,6 +363,9 @@ class Fusion:
             equation = self.program.equations[i]
             operands = [self._place(draft, x) for x in equation.inputs]
             var = equation.outputs[0]
+            if equation.op.name == "convert" and equation.inputs[0].type.dtype == var.type.dtype:
+                draft.places[var] = operands[0]
+                continue
             draft.nodes.append((equation.op.name, short_name(var.type.dtype), operands, _node_params(equation)))
             draft.places[var] = -len(draft.nodes)
         return draft
@@ -342,6 +420,8 @@ def _virtual(program: Program) -> dict[Var, Layout]:
     """Variables that are an index along one axis: iota, and what only broadcasts and transposes it."""
     found: dict[Var, Layout] = {}
     for equation in program.equations:
+        if equation.op.multiple:
+            continue
         out = equation.outputs[0]
         if equation.op.name == "iota":
             along = equation.params["dimension"]

@@ -43,37 +43,36 @@ REDUCTIONS = {
 def tokens(program: Program) -> dict[Var, Token]:
     """For each variable its shape as the structure knows it: equal tokens are equal shapes, whatever the extents."""
     extents = Extents()
-    for var in program.inputs:
-        extents.define(var)
-    for equation in program.equations:
-        extents.equation(equation)
+    extents.program(program)
     return {var: extents.shape(var) for var in extents.dims}
 
 
-def grouped(program: Program, shapes: dict[Var, Token]) -> list[Unit]:
-    """The units, each after those whose results it reads."""
-    grouping = _Grouping(program, shapes)
+def grouped(program: Program, shapes: dict[Var, Token], together: bool = False) -> list[Unit]:
+    """The units, each after those whose results it reads; `together`: scalars share units though nothing connects them."""
+    grouping = _Grouping(program, shapes, together)
     for i, equation in enumerate(program.equations):
         grouping.add(i, equation)
     return grouping.ordered()
 
 
 class _Grouping:
-    def __init__(self, program: Program, shapes: dict[Var, Token]):
-        self.program, self.shapes = program, shapes
+    def __init__(self, program: Program, shapes: dict[Var, Token], together: bool):
+        self.program, self.shapes, self.together = program, shapes, together
         self.units: list[Unit] = []
         self.home: dict[Var, int] = {}
         self.readers: dict[Var, int] = {}
         self.moved: dict[int, int] = {}
+        self.scalars: list[int] = []
 
     def add(self, index: int, equation: Equation) -> None:
         kind = kind_of(equation)
-        token = self.shapes[equation.outputs[0]]
+        token = self.shapes[equation.outputs[0]] if kind != "other" else ("other",)
         read = [x for x in equation.inputs if type(x) is Var]
         place = self._joined(read, token) if kind == "map" else -1
         if place < 0:
             place = len(self.units)
             self.units.append(Unit(kind, token))
+            self.scalars += [place] if kind == "map" and not token else []
         self._enter(place, index, equation, read)
 
     def _find(self, unit: int) -> int:
@@ -115,6 +114,8 @@ class _Grouping:
         """The unit that an elementwise equation may join without a cycle; units that it connects become one."""
         found = {self._find(self.home[x]) for x in read if x in self.home}
         found |= {self._find(self.readers[x]) for x in read if x in self.readers}
+        if self.together and not token:
+            found |= {self._find(i) for i in self.scalars}
         fit = [u for u in sorted(found, reverse=True) if self.units[u].kind == "map" and self.units[u].token == token]
         fit = [u for u in fit if not self._before(read, u) >> u & 1]
         for other in fit[1:]:

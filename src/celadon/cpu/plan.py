@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from celadon import errors
+from celadon.cpu import nests
 from celadon.cpu.layout import VIEW_RULES, Strides, dense_strides
-from celadon.cpu.recipe import Alias, Extra, Launch, Schedule
+from celadon.cpu.lifetimes import lifetimes
+from celadon.cpu.recipe import Alias, Extra, Free, Launch, Nested, Schedule, Step
 from celadon.memory import ADDRESSABLE
 from celadon.program import Equation, Program
 from celadon.types import Shape, from_short, short_name
@@ -30,8 +32,9 @@ class Place:
 class Outline:
     """What of a plan follows from the structure alone.
 
-    sources: for each variable, the one whose buffer it is in. ends: for each step, the buffers that it uses last.
+    steps: the schedule's, with the ends of buffers between them. sources: for each variable, the one whose buffer it is in.
     cells: for each buffer outside the arena its cell: first inputs, then outputs, then numbers, then the arena.
+    read: the buffers that kernels read.
     """
 
     schedule: Schedule
@@ -39,11 +42,12 @@ class Outline:
     inputs: int
     arrays: int
     scalars: int
+    steps: tuple[Step, ...]
     sources: tuple[int, ...]
-    ends: tuple[tuple[int, ...], ...]
     cells: dict[int, int]
     results: tuple[int, ...]
     dtypes: tuple[str, ...]
+    read: frozenset[int]
 
     @property
     def variables(self) -> int:
@@ -61,36 +65,19 @@ class Outline:
 def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, codes: Sequence[int]) -> Outline:
     """The structural part of every plan of a schedule."""
     dtypes = _dtypes(schedule, program)
-    sources = list(range(len(dtypes)))
-    for step in schedule.steps:
-        if isinstance(step, Alias):
-            sources[step.result] = sources[step.operand]
     inputs = len(program.inputs) - scalars
-    made = [n for step in schedule.steps if isinstance(step, Launch) for n in step.writes]
-    results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in made))
+    lives = lifetimes(schedule, dtypes, len(program.inputs))
+    sources = lives.sources
+    results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in lives.made))
     cells = {i: i for i in range(inputs)} | {n: inputs + k for k, n in enumerate(results)}
     return Outline(
-        schedule, tuple(codes), inputs, arrays, scalars, tuple(sources), _ends(schedule, sources, cells), cells,
-        results, tuple(dtypes),
-    )  # fmt: skip
+        schedule, tuple(codes), inputs, arrays, scalars, lives.steps, sources, cells, results, tuple(dtypes), lives.read
+    )
 
 
 def _dtypes(schedule: Schedule, program: Program) -> list[str]:
-    from_program = [*program.inputs, *(var for equation in program.equations for var in equation.outputs)]
-    return [short_name(var.type.dtype) for var in from_program] + [extra.dtype for extra in schedule.extras]
-
-
-def _ends(schedule: Schedule, sources: Sequence[int], cells: dict[int, int]) -> tuple[tuple[int, ...], ...]:
-    last: dict[int, int] = {}
-    made: set[int] = set()
-    for k, step in enumerate(schedule.steps):
-        if isinstance(step, Launch):
-            made.update(sources[n] for n in step.writes)
-            last.update({sources[n]: k for n in (*step.reads, *step.writes)})
-    ends: list[list[int]] = [[] for _ in schedule.steps]
-    for n in made - cells.keys():
-        ends[last[n]].append(n)
-    return tuple(map(tuple, ends))
+    dtypes = [short_name(var.type.dtype) for var in nests.variables(nests.prepared(program))]
+    return dtypes + [extra.dtype for extra in schedule.extras]
 
 
 @dataclass(slots=True)
@@ -111,17 +98,15 @@ class Plan:
     result_bytes: list[int] = field(default_factory=list[int])
 
 
-Rule = Callable[["Planner", Launch], None]
-rules: dict[str, Rule] = {}
+rules: dict[str, Callable[[Planner, Launch], None]] = {}
+nested_rules: dict[str, Callable[[Planner, Nested], None]] = {}
 
 
 def planned(outline: Outline, program: Program) -> Plan:
     """The plan for the concrete shapes and parameters of `program`."""
-    planner = Planner(outline, program)
-    for step, ends in zip(outline.schedule.steps, outline.ends, strict=True):
+    planner = Planner(outline, nests.prepared(program))
+    for step in outline.steps:
         planner.take(step)
-        for number in ends:
-            planner.arena.free(number)
     return planner.finished()
 
 
@@ -177,9 +162,8 @@ class Planner:
 
     def __init__(self, outline: Outline, program: Program):
         self.outline = outline
-        self.equations: Sequence[Equation] = program.equations
-        shapes = [var.type.shape for var in program.inputs]
-        shapes += [var.type.shape for equation in program.equations for var in equation.outputs]
+        self.equations: Sequence[Equation] = nests.equations(program)
+        shapes = [var.type.shape for var in nests.variables(program)]
         for extra in outline.schedule.extras:
             shapes.append(_shape(extra, shapes))
         self.shapes: list[Shape] = shapes
@@ -189,6 +173,7 @@ class Planner:
         self.arena = Arena()
         self.words: list[int] = [0] * (outline.arena_cell + 1)
         self.steps: list[tuple[int, int, int, int]] = []
+        self.tables: list[int] = []
         self.nanoseconds = 0.0
         self.addressed: Place | None = None  # what the last address step found
         self._place_given()
@@ -203,14 +188,19 @@ class Planner:
         for k, number in enumerate(numbers):
             self.places[number] = Place(outline.numbers_cell, k * NUMBER_BYTES, ())
 
-    def take(self, step: Alias | Launch) -> None:
-        if isinstance(step, Alias):
+    def take(self, step: Step) -> None:
+        if isinstance(step, Launch):
+            for number in step.writes:
+                if self.places[number] is None and step.rule != "small":
+                    self.define(number)
+            rules[step.rule](self, step)
+        elif isinstance(step, Alias):
             self._alias(step)
-            return
-        for number in step.writes:
-            if self.places[number] is None and step.rule != "small":
-                self.define(number)
-        rules[step.rule](self, step)
+        elif isinstance(step, Free):
+            for number in step.numbers:
+                self.arena.free(number)
+        else:
+            nested_rules[step.rule](self, step)
 
     def _alias(self, step: Alias) -> None:
         place = self.place(step.operand)
@@ -237,9 +227,14 @@ class Planner:
         return found
 
     def define(self, number: int) -> None:
-        """Give a variable memory: an output's block, or room in the arena."""
+        """Give a variable memory: another one's that it shares, an output's block, or room in the arena."""
         size = self.sizes[number]
         strides = dense_strides(self.shapes[number], size)
+        source = self.outline.sources[number]
+        if source != number:
+            shared = self.place(source)
+            self.places[number] = Place(shared.cell, shared.offset, strides)
+            return
         cell = self.outline.cells.get(number)
         if cell is not None:
             self.places[number] = Place(cell, 0, strides)
@@ -255,10 +250,27 @@ class Planner:
 
     def step(self, kernel: int, words: list[int], extent: int, unit: int, nanoseconds: float) -> None:
         """Add a step whose table is `words`, made for `here`."""
-        at = len(self.words) * WORD
-        self.words += words
-        self.steps.append((self.outline.codes[kernel], at, extent, unit))
+        self.call(self.outline.codes[kernel], words, extent, unit)
         self.nanoseconds += nanoseconds
+
+    def call(self, function: int, words: list[int], extent: int = 1, unit: int = 1) -> None:
+        """Add a step that calls the function at an address."""
+        self.steps.append((function, self.here, extent, unit))
+        self.words += words
+
+    def listed(self, make: Callable[[], None]) -> tuple[int, int]:
+        """What `make` adds as a step list of its own: where it is, in bytes from the frame's start, and how many steps."""
+        before, self.steps = self.steps, []
+        make()
+        own, self.steps = self.steps, before
+        at = self.here
+        self._write(own)
+        return at, len(own)
+
+    def cell(self) -> int:
+        """A new word for the address of a buffer."""
+        self.words.append(0)
+        return len(self.words) - 1
 
     @property
     def here(self) -> int:
@@ -276,15 +288,17 @@ class Planner:
 
     def finished(self) -> Plan:
         first = len(self.words)
-        tables: list[int] = []
-        for code, table, extent, unit in self.steps:
-            tables.append(len(self.words) + 1)
-            self.words += (code, table, extent, unit)
+        self._write(self.steps)
         outline = self.outline
         result_bytes = [product(self.shapes[n]) * self.sizes[n] for n in outline.results]
         return Plan(
-            outline, self.words, tables, first, len(self.steps), self.arena.size, self.nanoseconds, result_bytes
+            outline, self.words, self.tables, first, len(self.steps), self.arena.size, self.nanoseconds, result_bytes
         )  # fmt: skip
+
+    def _write(self, steps: Sequence[tuple[int, int, int, int]]) -> None:
+        for step in steps:
+            self.tables.append(len(self.words) + 1)
+            self.words += step
 
 
 def _check_addressable(shapes: Sequence[Shape], sizes: Sequence[int]) -> None:

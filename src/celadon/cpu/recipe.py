@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,39 @@ class Launch:
     part: int = 0
 
 
-Step = Alias | Launch
+class Free(NamedTuple):
+    """The end of the lives of buffers that stood in the arena."""
+
+    numbers: tuple[int, ...]
+
+
+class Region(NamedTuple):
+    """The steps of a body, and numbers of variables: what it is given anew each time, and what it makes."""
+
+    steps: tuple[Step, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class Nested(NamedTuple):
+    """A loop or branch over step lists.
+
+    rule: "while", "scan" or "branch". equation: whose parameters plan reads. reads: the arrays of a scan, the index of a
+    branch. writes: the results, of which the first `carries` already hold what is carried at the start. Of a loop's body,
+    inputs and outputs are the carried values, then rows of `reads`, or of the results that are stacked.
+    swapped: carried values that a step can't write where it reads them.
+    """
+
+    rule: str
+    equation: int
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    regions: tuple[Region, ...]
+    carries: int = 0
+    swapped: tuple[int, ...] = ()
+
+
+Step = Alias | Launch | Free | Nested
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ def cost(body: Body) -> float:
 def fill_map(planner: Planner, launch: Launch) -> None:
     kernel = planner.outline.schedule.kernels[launch.kernel]
     assert isinstance(kernel, Map)
+    if not kernel.body.nodes and _stays(planner, launch, kernel):
+        return
     loops, at = launch.loops, planner.here
     extents = extents_of(planner.shapes[launch.like], loops)
     words = list(extents)
@@ -45,6 +47,13 @@ def fill_map(planner: Planner, launch: Launch) -> None:
     extent = extents[0] if loops else 1
     multiple = 64 if len(loops) == 1 else 1
     planner.step(launch.kernel, words, extent, unit_of(extent, nanoseconds, multiple), nanoseconds + STEP)
+
+
+def _stays(planner: Planner, launch: Launch, kernel: Map) -> bool:
+    """Whether copies would be to where the values are."""
+    return len(launch.reads) == len(launch.writes) == len(kernel.body.leaves) and all(
+        planner.place(a) == planner.place(b) for a, b in zip(launch.reads, launch.writes, strict=True)
+    )
 
 
 def _kept(launch: Launch) -> list[list[int]]:

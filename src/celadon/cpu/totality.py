@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.cpu import elementwise, fuse
+from celadon.cpu import elementwise, fuse, nests
 from celadon.cpu.group import kind_of
 from celadon.program import Equation, Program
 from celadon.types import short_name, short_names
@@ -10,7 +10,7 @@ from celadon.types import short_name, short_names
 
 def lacking(program: Program) -> list[str]:
     """Names of ops without a kernel, with a dtype where it matters."""
-    found = {word for equation in program.equations if (word := _lack(equation))}
+    found = {word for equation in nests.equations(program) if (word := _lack(equation))}
     return sorted(found)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from celadon import errors
 from celadon.op import Axis, Op
-from celadon.program import Equation, Operand, Program, fixed, literal, remembered
+from celadon.program import Equation, Operand, Program, Var, fixed, literal, remembered
 from celadon.types import ArrayType, Shape, canonical
 from celadon.vocabulary.arithmetic import add, subtract
 from celadon.vocabulary.bodies import carried, check_body, chosen, replaced, same_extents, taking, traced
@@ -69,7 +69,7 @@ def _unite_scan(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     yield from same_extents(equation.outputs[:carry], body.outputs[:carry])
     yield from same_extents(equation.outputs[:carry], body.inputs[params["consts"] : first])
     yield from same_extents(ys, body.outputs[carry:], 1)
-    scanned = [*xs, *ys]
+    scanned = [x for x in (*xs, *ys) if isinstance(x, Var)]
     yield from [((scanned[0], 0), (x, 0)) for x in scanned[1:]]
 
 
