@@ -12,7 +12,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text()) for path in FILES}
 
 FORBIDDEN = {"util", "utils", "helpers", "common", "base", "misc", "core", "internal", "manager", "handler"}
-MIRRORS_JAX = ("numpy/", "lax/", "nn.py", "random.py", "scipy/", "tree_util.py", "vocabulary/")
+MIRRORS_JAX = ("numpy/", "lax/", "nn/", "random/", "scipy/", "tree_util.py", "vocabulary/")
 MIRRORING_FUNCTIONS = {("calling.py", "jit")}
 
 

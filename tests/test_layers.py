@@ -3,6 +3,7 @@
 import ast
 import sys
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -10,12 +11,12 @@ SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = SOURCE / "celadon"
 
 LAYERS = (
-    {"errors", "settings", "types", "events", "memory", "locks", "facade"}
+    {"errors", "settings", "types", "events", "keys", "memory", "locks", "facade"}
     | {"tree", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
     {"program", "tracing", "op", "array", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},
-    {"numpy", "lax", "nn", "ops", "random", "scipy"},
+    {"debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},
     {"cache", "tables", "stages", "explain", "calling"},
@@ -158,15 +159,17 @@ FACADES = [path for path in sorted(PACKAGE.rglob("__init__.py")) if "facade(" in
 @pytest.mark.parametrize("path", FACADES, ids=lambda path: path.parent.name)
 def test_a_facade_and_its_stub_name_the_same_things(path: Path) -> None:
     tree, stub = ast.parse(path.read_text()), ast.parse(path.with_suffix(".pyi").read_text())
-    homes = next(ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and _is_homes(n))
+    homes = next(ast.literal_eval(n.value) for n in tree.body if _is_homes(n))
     package = ".".join(path.parent.relative_to(SOURCE).parts)
     table = {(f"{package}.{home}", name) for home, names in homes.items() for name in names.split()}
     assert len(table) == sum(len(names.split()) for names in homes.values()), "a name stands twice in its table"
     assert _stubbed(stub) - {(package, name) for name in _added(tree)} == table
 
 
-def _is_homes(node: ast.Assign) -> bool:
-    return ast.unparse(node.targets[0]) == "_HOMES"
+def _is_homes(node: ast.stmt) -> TypeGuard[ast.Assign | ast.AnnAssign]:
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    return ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]) == "_HOMES"
 
 
 def _added(tree: ast.Module) -> list[str]:

@@ -10,11 +10,11 @@ _HOMES = {
     "configuration": "config",
     "explain": "explain_cache_misses log_compiles",
     "transforms": (
-        "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp grad hessian jacfwd jacrev jvp "
-        "linear_transpose linearize remat value_and_grad vjp vmap"
+        "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier grad hessian "
+        "jacfwd jacrev jvp linear_transpose linearize pure_callback remat value_and_grad vjp vmap"
     ),
     "types": "ShapeDtypeStruct enable_x64",
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
-__all__ += ["errors", "events", "lax", "monitoring", "numpy", "ops", "tree", "tree_util"]
+__all__ += ["dtypes", "errors", "events", "lax", "monitoring", "nn", "numpy", "ops", "random", "scipy", "tree", "tree_util"]

@@ -1,12 +1,16 @@
 """Celadon: array programs in JAX's terms, on a compiler that compiles structure and passes numbers."""
 
 from celadon import (
+    dtypes as dtypes,
     errors as errors,
     events as events,
     lax as lax,
     monitoring as monitoring,
+    nn as nn,
     numpy as numpy,
     ops as ops,
+    random as random,
+    scipy as scipy,
     tree as tree,
     tree_util as tree_util,
 )

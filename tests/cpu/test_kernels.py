@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import celadon.lax
+import celadon.numpy as cnp
 import celadon.vocabulary  # noqa: F401
 from celadon.compiler import NOTHING
 from celadon.cpu import threads
@@ -318,3 +320,10 @@ def test_sorts_put_nan_last_and_keep_equal_zeros_in_order() -> None:
     places = np.arange(72, dtype=np.int32)
     agrees(lambda x, i: op["sort"](x, i, dimension=0, num_keys=1), x, places)
     agrees(lambda x, i: op["sort"](x, i, dimension=0, num_keys=1), x[:9], places[:9])
+
+
+@pytest.mark.parametrize("part", ["x[2]", "x[i]", "x[2:3]", "x[i:][:1]", "lax.dynamic_slice(x, (i,), (1,))", "x[::-1][1]"])
+def test_a_result_that_is_one_element_of_an_argument(part: str) -> None:
+    x = np.arange(4, dtype="float32")
+    names = {"lax": celadon.lax, "x": cnp.asarray(x), "i": 2}
+    assert np.asarray(celadon.jit(lambda x: eval(part, names | {"x": x}))(x)).item() == 2.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from celadon.compiler.keys import without_keys
 from celadon.op import Op
 from celadon.program import Equation, Literal, Operand, Program, Source, Var, bodies, remembered, with_bodies
 from celadon.tracing import Record, Recorded, interpreting
@@ -25,7 +26,7 @@ def lower(program: Program, native: frozenset[str] = NONE) -> Program:
 
 
 def _lowered(program: Program, native: frozenset[str]) -> Program:
-    live = without_dead_code(program)
+    live = without_dead_code(without_keys(program))
     if all(_is_lowered(equation, native) for equation in live.equations):
         return live
     return without_dead_code(_Expansion(native).run(live))
@@ -79,9 +80,9 @@ class _Expanding(Record):
         self.source: Source | None = None
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
-        if op.expand is not None and op.name not in self.native:
         if op.multiple:
             params = with_bodies(params, lambda body: lower(body, self.native))
+        if op.expand is not None and op.name not in self.native:
             return op.expand(*operands, **params)
         inputs = [self.operand(x) for x in operands]
         types = op.result_type(*[x.type for x in inputs], **params)

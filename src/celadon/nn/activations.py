@@ -9,8 +9,9 @@ import numpy as np
 from celadon import errors, vocabulary as ops
 from celadon.numpy import comparison, elementwise, joining, powers, selection, transcendentals, universal
 from celadon.numpy.library import library
-from celadon.numpy.promotion import array, axis_of, inexact
+from celadon.numpy.promotion import array, axis_of, fixed_like, inexact
 from celadon.program import literal
+from celadon.transforms.custom_tangents import custom_jvp
 
 
 @library()
@@ -23,6 +24,7 @@ def identity(x: Any) -> Any:
     return array(x, "nn.identity")
 
 
+@custom_jvp
 @library()
 def relu(x: Any) -> Any:
     """The larger of x and 0; its derivative at 0 is 0.
@@ -33,6 +35,14 @@ def relu(x: Any) -> Any:
     return universal.maximum(x, 0)
 
 
+def _where_inside(inside: Any, t: Any) -> Any:
+    return ops.select(inside, t, fixed_like(0, t))
+
+
+relu.defjvps(lambda t, out, x: _where_inside(x > 0, t))
+
+
+@custom_jvp
 @library()
 def relu6(x: Any) -> Any:
     """The larger of x and 0, but at most 6; its derivative at 0 and 6 is 0.
@@ -41,6 +51,9 @@ def relu6(x: Any) -> Any:
     Array([0., 2., 6.], dtype=float32)
     """
     return universal.minimum(universal.maximum(x, 0), 6.0)
+
+
+relu6.defjvps(lambda t, out, x: _where_inside((x > 0) & (x < 6), t))
 
 
 def sigmoid(x: Any) -> Any:
@@ -222,7 +235,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     >>> gelu(np.array([-100.0, 100.0], "float32"))
     Array([-0., 100.], dtype=float32)
     """
-    [x] = inexact("nn.gelu", x)
+    x = array(inexact("nn.gelu", x)[0])
     dtype = x.type.dtype
     if approximate:
         inner = literal(np.sqrt(2 / np.pi), dtype) * (x + 0.044715 * powers.power(x, 3))
@@ -249,6 +262,7 @@ def glu(x: Any, axis: int = -1) -> Any:
     return first * sigmoid(second)
 
 
+@custom_jvp
 @library()
 def log1mexp(x: Any) -> Any:
     """log(1 - exp(-x)) for x not negative.
@@ -261,3 +275,6 @@ def log1mexp(x: Any) -> Any:
     small = comparison.less(x, float(np.log(2.0)))
     near = transcendentals.log(-transcendentals.expm1(-x))
     return selection.where(small, near, transcendentals.log1p(-transcendentals.exp(-x)))
+
+
+log1mexp.defjvps(lambda t, out, x: t / transcendentals.expm1(x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from celadon.numpy import elementwise, reductions, selection, transcendentals
 from celadon.numpy.library import library
 from celadon.numpy.promotion import array, axes_of, operand
 from celadon.scipy.summation import logsumexp
+from celadon.transforms.custom_tangents import custom_jvp
 
 __all__ = ["log_softmax", "logmeanexp", "logsumexp", "softmax", "standardize"]
 
@@ -23,12 +25,24 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     >>> softmax(np.array([0.0, 0.0], "float32"))
     Array([0.5, 0.5], dtype=float32)
     """
-    x = operand(x, "nn.softmax")
+    return _softmax(operand(x, "nn.softmax"), axis, where)
+
+
+@functools.partial(custom_jvp, nondiff_argnums=(1,))
+def _softmax(x: Any, axis: Any, where: Any) -> Any:
     largest = reductions.max(x, axis, where=where, initial=-np.inf, keepdims=True)
     safe = x if where is None else selection.where(where, x, -np.inf)
     powers = transcendentals.exp(safe - largest)
     found = powers / reductions.sum(powers, axis, where=where, keepdims=True)
     return found if where is None else selection.where(where, found, 0)
+
+
+@_softmax.defjvp
+def _softmax_rule(axis: Any, primals: Any, tangents: Any) -> Any:
+    (x, where), t = primals, tangents[0]
+    found = _softmax(x, axis, where)
+    mean = reductions.sum(found * t, axis, where=where, keepdims=True)
+    return found, found * (t - mean)
 
 
 @library("axis")

@@ -2,5 +2,7 @@
 
 from celadon.facade import facade
 
-__all__, __getattr__, __dir__ = facade(__name__, {})
+_HOMES: dict[str, str] = {}
+
+__all__, __getattr__, __dir__ = facade(__name__, _HOMES)
 __all__ += ["special"]
