@@ -17,6 +17,10 @@ _HOMES = {
         "round rsqrt select select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square "
         "sub tan tanh zeta"
     ),
+    "parallel": (
+        "all_gather all_to_all axis_index axis_size pmax pmean pmin ppermute "
+        "pshuffle psum psum_scatter pswapaxes"
+    ),
     "reductions": (
         "DotDimensionNumbers Precision PrecisionLike argmax argmin batch_matmul cumlogsumexp cummax cummin cumprod "
         "cumsum dot dot_general dtype reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_xor"

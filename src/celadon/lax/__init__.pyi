@@ -115,6 +115,20 @@ from celadon.lax.indexing import (
     gather as gather,
     index_take as index_take,
 )
+from celadon.lax.parallel import (
+    all_gather as all_gather,
+    all_to_all as all_to_all,
+    axis_index as axis_index,
+    axis_size as axis_size,
+    pmax as pmax,
+    pmean as pmean,
+    pmin as pmin,
+    ppermute as ppermute,
+    pshuffle as pshuffle,
+    psum as psum,
+    psum_scatter as psum_scatter,
+    pswapaxes as pswapaxes,
+)
 from celadon.lax.reductions import (
     DotDimensionNumbers as DotDimensionNumbers,
     Precision as Precision,
