@@ -130,6 +130,7 @@ def _no_growth(equation: Equation, x: Operand) -> bool:
 
 _IDENTITIES: dict[str, Callable[[Equation, Operand], bool]] = {
     "convert": _same_dtype,
+    "bitcast_convert": _same_dtype,
     "transpose": _same_order,
     "broadcast_in_dim": _no_growth,
 }
