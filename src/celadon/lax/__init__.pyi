@@ -3,6 +3,8 @@
 from celadon.lax.control import (
     associative_scan as associative_scan,
     cond as cond,
+    custom_linear_solve as custom_linear_solve,
+    custom_root as custom_root,
     fori_loop as fori_loop,
     map as map,
     scan as scan,

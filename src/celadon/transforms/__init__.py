@@ -10,6 +10,7 @@ _HOMES = {
     "jacobians": "hessian jacfwd jacrev",
     "mapping": "vmap",
     "recompute": "checkpoint print_saved_residuals remat",
+    "solving": "custom_linear_solve custom_root",
     "saving": "checkpoint_name checkpoint_policies",
 }
 
