@@ -17,4 +17,5 @@ _HOMES = {
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
-__all__ += ["dtypes", "errors", "events", "lax", "monitoring", "nn", "numpy", "ops", "random", "scipy", "tree", "tree_util"]
+__all__ += ["debug", "dtypes", "errors", "events", "experimental", "lax", "monitoring", "nn", "numpy", "ops", "random"]
+__all__ += ["scipy", "tree", "tree_util"]

@@ -2,8 +2,10 @@
 
 from celadon import (
     dtypes as dtypes,
+    debug as debug,
     errors as errors,
     events as events,
+    experimental as experimental,
     lax as lax,
     monitoring as monitoring,
     nn as nn,
@@ -32,6 +34,7 @@ from celadon.transforms import (
     custom_gradient as custom_gradient,
     custom_jvp as custom_jvp,
     custom_vjp as custom_vjp,
+    effects_barrier as effects_barrier,
     grad as grad,
     hessian as hessian,
     jacfwd as jacfwd,
@@ -39,6 +42,7 @@ from celadon.transforms import (
     jvp as jvp,
     linear_transpose as linear_transpose,
     linearize as linearize,
+    pure_callback as pure_callback,
     remat as remat,
     value_and_grad as value_and_grad,
     vjp as vjp,

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from celadon.program import Equation, Literal, Operand, Program, Var, fixed, with_bodies
-from celadon.vocabulary.bodies import without_dead_code
+from celadon.vocabulary.bodies import has_effects, without_dead_code
 
 
 def simplify(program: Program) -> Program:
@@ -45,6 +45,8 @@ class _Work:
         rule = _IDENTITIES.get(equation.op.name)
         if rule is not None and rule(equation, inputs[0]):
             return [inputs[0]]
+        if has_effects(equation) or equation.op.kind == "barrier":
+            return self._kept(equation, inputs)
         key = (equation.op.name, *map(id_of, inputs), *_structure_of(equation))
         found = self.shared.get(key)
         if found is None:

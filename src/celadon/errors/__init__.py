@@ -4,6 +4,7 @@ from celadon.errors.arrays import *  # noqa: F403
 from celadon.errors.catalogue import CeladonError, describe, entries, user_frame, user_line
 from celadon.errors.commands import *  # noqa: F403
 from celadon.errors.control import *  # noqa: F403
+from celadon.errors.effects import *  # noqa: F403
 from celadon.errors.execution import *  # noqa: F403
 from celadon.errors.functions import *  # noqa: F403
 from celadon.errors.nn import *  # noqa: F403

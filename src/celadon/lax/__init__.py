@@ -3,6 +3,7 @@
 from celadon.facade import facade
 
 _HOMES = {
+    "barriers": "optimization_barrier stop_gradient",
     "control": "associative_scan cond custom_linear_solve custom_root fori_loop map scan switch while_loop",
     "convolutions": (
         "ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers conv conv_dimension_numbers conv_general_dilated "

@@ -1,5 +1,6 @@
 """jax.lax's functions that need no transform: the dictionary from JAX's names to the ops of the vocabulary."""
 
+from celadon.lax.barriers import optimization_barrier as optimization_barrier, stop_gradient as stop_gradient
 from celadon.lax.control import (
     associative_scan as associative_scan,
     cond as cond,

@@ -3,6 +3,7 @@
 from celadon.facade import facade
 
 _HOMES = {
+    "callbacks": "debug_callback debug_log debug_print effects_barrier io_callback pure_callback",
     "conversion": "closure_convert custom_gradient",
     "custom_cotangents": "custom_vjp",
     "custom_tangents": "custom_jvp",

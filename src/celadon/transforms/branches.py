@@ -23,6 +23,7 @@ from celadon.transforms.bodies import (
 from celadon.tree_paths import keystr
 from celadon.types import bool_, int32, kind
 from celadon.vocabulary import control as ops
+from celadon.vocabulary.bodies import effectful
 from celadon.vocabulary.comparison import clamp, compare
 from celadon.vocabulary.conversion import convert
 
@@ -127,7 +128,7 @@ def _branched(name: str, index: Any, functions: dict[str, Function], operands: t
     forwarded = _forwarded(programs)
     keep = [place is None for place in forwarded]
     programs = [returning(program, keep) for program in programs]
-    found = iter(ops.cond(index, *given_values, branches=tuple(programs)) if any(keep) else ())
+    found = iter(ops.cond(index, *given_values, branches=tuple(programs)) if any(keep) or any(map(effectful, programs)) else ())
     results = [next(found) if place is None else result(given_values[place]) for place in forwarded]
     return traces[0].tree.unflatten(results)
 

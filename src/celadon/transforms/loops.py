@@ -29,7 +29,7 @@ from celadon.tree import PyTreeDef
 from celadon.types import ArrayType, bool_, kind
 from celadon.vocabulary import control as ops
 from celadon.vocabulary.arithmetic import add
-from celadon.vocabulary.bodies import chosen, taking
+from celadon.vocabulary.bodies import chosen, effectful, taking
 from celadon.vocabulary.comparison import compare
 from celadon.vocabulary.conversion import convert
 from celadon.vocabulary.scan import row_type, scan as scan_op, stacked, static_row
@@ -111,7 +111,9 @@ def _looped(condition: Body, body: Body, values: Sequence[Any]) -> list[Any]:
     consts = [*body.held, *chosen(values, still)]
     counts = {"condition_consts": len(condition.held), "body_consts": len(consts)}
     operands = [*condition.held, *consts, *chosen(values, moving)]
-    found = iter(ops.while_loop(*operands, condition=test, body=program, **counts) if any(moving) else ())
+    if not any(moving) and not effectful(test) and not effectful(program):
+        return [result(x) for x in values]
+    found = iter(ops.while_loop(*operands, condition=test, body=program, **counts))
     return [next(found) if moves else result(x) for x, moves in zip(values, moving, strict=True)]
 
 
@@ -316,7 +318,7 @@ def _scanned(body: Body, values: Sequence[Any], arrays: Sequence[Any], params: d
 
 
 def _applied(program: Program, parts: Sequence[Sequence[Any]], params: dict[str, Any]) -> list[Any]:
-    if not program.outputs:
+    if not program.outputs and not effectful(program):
         return []
     consts, state, xs = parts
     return scan_op(*consts, *state, *xs, body=program, consts=len(consts), carry=len(state), **params)

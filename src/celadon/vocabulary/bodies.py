@@ -123,12 +123,16 @@ def _is(a: object, b: object) -> bool:
 
 def has_effects(equation: Equation) -> bool:
     """Whether an equation does something besides its results, itself or in a body."""
-    if equation.op.effects:
-        return True
-    return equation.op.multiple and any(
-        remembered(body, "effects", lambda body=body: any(map(has_effects, body.equations)))
-        for body in bodies(equation.params)
-    )
+    return equation.op.effects or (equation.op.multiple and any(map(effectful, bodies(equation.params))))
+
+
+def effectful(program: Program) -> bool:
+    """Whether a program does something besides its results.
+
+    >>> effectful(Program((), (), ()))
+    False
+    """
+    return remembered(program, "effects", lambda: any(map(has_effects, program.equations)))
 
 
 def replaced(equation: Equation, inputs: Sequence[Any], outputs: Sequence[Var], params: dict[str, Any]) -> Equation:
@@ -137,6 +141,6 @@ def replaced(equation: Equation, inputs: Sequence[Any], outputs: Sequence[Var], 
 
 
 __all__ = [
-    "Mask", "alike", "carried", "check_body", "chosen", "closed", "has_effects", "needed", "replaced", "same_extents", "taking",
-    "traced", "without_dead_code",
+    "Mask", "alike", "carried", "check_body", "chosen", "closed", "effectful", "has_effects", "needed", "replaced",
+    "same_extents", "taking", "traced", "without_dead_code",
 ]  # fmt: skip

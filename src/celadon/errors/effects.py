@@ -1,0 +1,134 @@
+"""Errors of callbacks, of checks, and of what looks into programs while they run (codes 9xx)."""
+
+from __future__ import annotations
+
+from celadon.errors.catalogue import CeladonError
+
+
+class CallbackNotDifferentiable(CeladonError, ValueError):
+    code = "CEL901"
+    title = "A callback was differentiated"
+    message = "{word} called {function}, whose operands depend on what is differentiated (the call is at {place})"
+    cause = "A Python function that runs outside the program has no derivative that could be known."
+    cure = "Wrap the call in celadon.custom_jvp or celadon.custom_vjp, or pass it lax.stop_gradient of its operands."
+    when = "When grad, jvp or vjp meets pure_callback or io_callback with operands that have a tangent."
+    trigger = "celadon.grad(lambda x: celadon.pure_callback(np.sin, x, x))(1.0)"
+    cured = (
+        "f = celadon.custom_jvp(lambda x: celadon.pure_callback(np.sin, x, x))\n"
+        "f.defjvps(lambda t, out, x: t * cnp.cos(x))\nceladon.grad(f)(1.0)"
+    )
+    related = ("CEL705", "CEL902")
+
+
+class CallbackNotBatchable(CeladonError, NotImplementedError):
+    code = "CEL902"
+    title = "vmap met a callback that does not say how it takes a batch"
+    message = "pure_callback called {function} without a vmap_method, and vmap was applied to it (the call is at {place})"
+    cause = "Whether the Python function takes a whole batch at once, or one member after the other, can't be known."
+    cure = "Pass vmap_method: 'sequential', 'sequential_unrolled', 'expand_dims' or 'broadcast_all'."
+    when = "When an operand of a pure_callback differs from member to member of a batch."
+    trigger = "celadon.vmap(lambda x: celadon.pure_callback(np.sin, x, x))(cnp.ones(3))"
+    cured = "celadon.vmap(lambda x: celadon.pure_callback(np.sin, x, x, vmap_method='expand_dims'))(cnp.ones(3))"
+    related = ("CEL903", "CEL904")
+
+
+class VmapMethodUnknown(CeladonError, ValueError):
+    code = "CEL903"
+    title = "vmap_method has an unknown value"
+    message = "vmap_method of pure_callback is {given}; it may be {known}"
+    cause = "The word is misspelt, or is no way of calling a function for a batch."
+    cure = "Use one of the words listed, or leave vmap_method out."
+    when = "When pure_callback is called."
+    trigger = "celadon.pure_callback(np.sin, 1.0, 1.0, vmap_method='vectorized')"
+    cured = "celadon.pure_callback(np.sin, cnp.ones(()), 1.0, vmap_method='expand_dims')"
+    related = ("CEL902",)
+
+
+class OrderedCallbackBatched(CeladonError, ValueError):
+    code = "CEL904"
+    title = "vmap met an ordered callback"
+    message = "io_callback called {function} with ordered=True, and vmap was applied to it (the call is at {place})"
+    cause = "The members of a batch have no order among each other, so the order that was asked for does not exist."
+    cure = "Leave ordered out, or run the members one after the other with lax.map."
+    when = "When an operand of an ordered io_callback differs from member to member of a batch."
+    trigger = (
+        "from celadon.experimental import io_callback\n"
+        "celadon.vmap(lambda x: io_callback(np.sin, x, x, ordered=True))(cnp.ones(3))"
+    )
+    cured = (
+        "from celadon.experimental import io_callback\n"
+        "celadon.vmap(lambda x: io_callback(np.sin, x, x))(cnp.ones(3))"
+    )
+    related = ("CEL902",)
+
+
+class CallbackResultMismatch(CeladonError, RuntimeError):
+    code = "CEL905"
+    title = "A callback returned something else than it was declared to return"
+    message = "{function}, called by {word}, returned {found}; declared was {wanted} (the call is at {place})"
+    cause = "The program was compiled for results of the shapes and dtypes of result_shape_dtypes."
+    cure = "Return arrays of exactly these shapes and dtypes, as many as declared, or change the declaration."
+    when = "When the Python function of pure_callback or io_callback returns, while the program runs."
+    trigger = "celadon.pure_callback(lambda x: np.ones(2, np.float32), cnp.ones(3), 1.0)"
+    cured = "celadon.pure_callback(lambda x: np.ones(3, np.float32), cnp.ones(3), 1.0)"
+    related = ("CEL906",)
+
+
+class CallbackResultUndeclared(CeladonError, TypeError):
+    code = "CEL906"
+    title = "result_shape_dtypes does not say what a callback returns"
+    message = "result_shape_dtypes of {word} must be a tree of arrays or ShapeDtypeStructs; it holds {found}"
+    cause = "The type of each result has to be known before the Python function is called."
+    cure = "Give celadon.ShapeDtypeStruct(shape, dtype), or an array of that type, for each result; None for no result."
+    when = "When pure_callback or io_callback is called."
+    trigger = "celadon.pure_callback(np.sin, 3, 1.0)"
+    cured = "celadon.pure_callback(np.sin, celadon.ShapeDtypeStruct((), 'float32'), 1.0)"
+    related = ("CEL905", "CEL907")
+
+
+class CallbackResultWide(CeladonError, ValueError):
+    code = "CEL907"
+    title = "result_shape_dtypes declares 64-bit results, which are switched off"
+    message = "result_shape_dtypes of {word} declares {dtype}, and 64-bit types are off (jax_enable_x64)"
+    cause = "Without jax_enable_x64 programs hold no values of 64 bits."
+    cure = "Declare the 32-bit dtype, or switch 64-bit types on: celadon.config.update('jax_enable_x64', True)."
+    when = "When pure_callback or io_callback is called."
+    trigger = "celadon.pure_callback(np.sin, celadon.ShapeDtypeStruct((), 'float64'), 1.0)"
+    cured = "celadon.pure_callback(np.sin, celadon.ShapeDtypeStruct((), 'float32'), 1.0)"
+    related = ("CEL906",)
+
+
+class CallbackMissing(CeladonError, TypeError):
+    code = "CEL908"
+    title = "debug.print or debug.callback was given arguments, but not what to do with them"
+    message = "{word} was called without its first argument, but with {given}"
+    cause = "Without a first argument the call only sets options, and returns a function that takes everything else."
+    cure = "Pass the options alone, and call the result with the text or function and its arguments."
+    when = "When debug.print or debug.callback is called with keywords of the text or function, and without these."
+    trigger = "celadon.debug.print(x=1.0)"
+    cured = "celadon.debug.print(ordered=True)('{x}', x=1.0)"
+    related = ("CEL909",)
+
+
+class PrintArgumentUnused(CeladonError, ValueError):
+    code = "CEL909"
+    title = "The text of debug.print has no place for an argument"
+    message = "debug.print('{text}') has no place for the arguments {unused}"
+    cause = "Each argument must be named by a {{}} of the text; an f-string has had its own replaced already."
+    cure = "Add a place for each argument, and pass a plain string, not an f-string."
+    when = "When debug.print is called, also while a function is traced."
+    trigger = "celadon.debug.print('x', 1.0)"
+    cured = "celadon.debug.print('x = {}', 1.0)"
+    related = ("CEL908",)
+
+
+class PrintArgumentAbsent(CeladonError, IndexError, KeyError):
+    code = "CEL910"
+    title = "The text of debug.print names an argument that is not there"
+    message = "debug.print('{text}') names {missing}, which was not passed"
+    cause = "The text has a {{}} for which there is no argument."
+    cure = "Pass an argument for each place of the text; write {{{{ and }}}} for braces that are meant as such."
+    when = "When debug.print is called, also while a function is traced."
+    trigger = "celadon.debug.print('{} {}', 1.0)"
+    cured = "celadon.debug.print('{} {}', 1.0, 2.0)"
+    related = ("CEL909",)

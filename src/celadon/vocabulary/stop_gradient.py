@@ -1,0 +1,23 @@
+"""stop_gradient: the identity, as a constant in the eyes of every derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celadon.op import Op, unite_all
+from celadon.types import ArrayType
+
+
+def _type(x: ArrayType) -> ArrayType:
+    return x
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+stop_gradient = Op(
+    "stop_gradient", _type, _itself, tangent=(None,), expand=_itself, unite=unite_all, exact=True, kind="elementwise"
+)  # fmt: skip
+
+__all__ = ["stop_gradient"]
