@@ -89,6 +89,18 @@ FUNCTIONS = (
     "a, f: lax.conv_transpose(a.transpose(0, 2, 3, 1), f.transpose(2, 3, 0, 1), (2, 1), 'SAME', transpose_kernel=True)",
     "a: lax.conv_general_dilated_patches(a, (3, 3), (1, 1), 'VALID')",
     "a, g: lax.conv_general_dilated_local(a, g, (1, 1), 'VALID', (3, 2))",
+    "x: lax.reduce_window(x, 0.0, lax.add, (2, 3), (1, 2), 'SAME')",
+    "x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 2), [(1, 0), (0, 2)], (2, 1), (1, 2))",
+    "n: lax.reduce_window(n, np.iinfo(np.int32).max, lax.min, (2, 2))",
+    "x: lax.reduce_window(x, 1.0, lax.mul, (2, 2))",
+    "x: lax.reduce_window(x, 2.0, lax.add, (2, 2))",
+    "x: lax.reduce_window(x, 0.0, lambda a, b: a + b * 2, (2, 2))",
+    "x: lax.reduce_window((x, x), (0.0, 1.0), lambda a, b: (a[0] + b[0], a[1] * b[1]), (2, 2))",
+    "x: lax.reduce(x, 0.0, lax.add, (1,))",
+    "x: lax.reduce(x, 1.0, lax.add, (1,))",
+    "x: lax.reduce(x, 1.0, lambda a, b: a + b * 2, (0, 1))",
+    "x: lax.reduce((x, x), (0.0, 1.0), lambda a, b: (a[0] + b[0], a[1] * b[1]), (0,))",
+    "b: lax.reduce(b, False, lax.bitwise_or, (0,))",
 )
 
 

@@ -54,3 +54,14 @@ class ConvolutionMismatch(CeladonError, TypeError, ValueError):
     when = "When shapes, groups, strides or dimension numbers of a convolution don't agree."
     trigger = "celadon.lax.conv(cnp.ones((1, 3, 8, 8)), cnp.ones((4, 2, 3, 3)), (1, 1), 'SAME')"
     cured = "celadon.lax.conv(cnp.ones((1, 3, 8, 8)), cnp.ones((4, 3, 3, 3)), (1, 1), 'SAME')"
+
+
+class InitialTreeDiffers(CeladonError, ValueError):
+    code = "CEL494"
+    title = "The initial values of a reduction have another structure than its operands"
+    message = "{function} was given operands {operands} and initial values {given}: both need one tree, with an array or more"
+    cause = "Each array is reduced from an initial value of its own, and the function gets both in the operands' containers."
+    cure = "Pass one initial scalar for each array, in the same containers."
+    when = "When lax.reduce or lax.reduce_window are called with trees that differ, or that are empty."
+    trigger = "celadon.lax.reduce((cnp.ones(3), cnp.ones(3)), 0.0, celadon.lax.add, (0,))"
+    cured = "celadon.lax.reduce((cnp.ones(3),), (0.0,), lambda x, y: (x[0] + y[0],), (0,))"

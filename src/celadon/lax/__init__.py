@@ -38,6 +38,7 @@ _HOMES = {
         "concatenate empty expand_dims full full_like index_in_dim iota pad reshape rev slice slice_in_dim sort "
         "sort_key_val split squeeze stack tile top_k transpose unstack"
     ),
+    "windows": "reduce reduce_window reduce_window_shape_tuple",
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)

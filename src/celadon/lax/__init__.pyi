@@ -195,3 +195,8 @@ from celadon.lax.structure import (
     transpose as transpose,
     unstack as unstack,
 )
+from celadon.lax.windows import (
+    reduce as reduce,
+    reduce_window as reduce_window,
+    reduce_window_shape_tuple as reduce_window_shape_tuple,
+)

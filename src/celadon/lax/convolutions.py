@@ -87,7 +87,8 @@ def padtype_to_pads(in_shape: Any, window_shape: Any, window_strides: Any, paddi
     return [(t // 2, t - t // 2) if word == "SAME" else (t - t // 2, t // 2) for t in totals]
 
 
-def _dilated(extents: Sequence[int], dilation: Sequence[int]) -> list[int]:
+def dilated(extents: Sequence[int], dilation: Sequence[int]) -> list[int]:
+    """Extents of which the elements are taken to lie further apart."""
     return [(n - 1) * d + 1 if n else 0 for n, d in zip(extents, dilation, strict=True)]
 
 
@@ -102,7 +103,7 @@ def _pads(lhs: Shape, rhs: Shape, numbers: ConvDimensionNumbers, padding: Any, s
     if any(d != 1 for d in lhs_dilation):
         raise errors.ConvolutionMismatch(rule=f"padding {padding!r} has no meaning with lhs_dilation; use conv_transpose")
     found = extents_of(lhs, rhs, numbers)
-    return tuple(padtype_to_pads(found.array, _dilated(found.kernel, rhs_dilation), strides, padding))
+    return tuple(padtype_to_pads(found.array, dilated(found.kernel, rhs_dilation), strides, padding))
 
 
 def conv_general_dilated(
@@ -220,7 +221,7 @@ def conv_transpose(
     dilation = rhs_dilation or (1,) * len(extents)
     if use_consistent_padding or padding in ("SAME", "VALID"):
         each = [padding] * len(strides) if isinstance(padding, str) else padding
-        sizes = zip(_dilated(extents, dilation), strides, each, strict=True)
+        sizes = zip(dilated(extents, dilation), strides, each, strict=True)
         padding = [_transposed_pads(k, s, p) for k, s, p in sizes]
     if transpose_kernel:
         for axis in numbers.rhs_spec[2:]:
