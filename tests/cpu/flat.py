@@ -11,7 +11,7 @@ import numpy as np
 from celadon.cpu import elements, elementwise, ir, link, llvm
 from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.kinds import FULL, Target
+from celadon.cpu.kinds import FULL, Target, lanes_for
 from celadon.cpu.loops import Loop
 from celadon.types import from_short
 
@@ -25,7 +25,7 @@ class Flat:
 
     def __init__(self, rule: Rule, dtypes: Sequence[str], out: str, target: Target = FULL, lanes: int = 0):
         self.dtypes, self.out = tuple(dtypes), out
-        self.function = self._kernel(rule, target, lanes or elements.lanes_for([*dtypes, out]))
+        self.function = self._kernel(rule, target, lanes or lanes_for([*dtypes, out]))
         self.library = link.load(llvm.compile_text(ir.module([self.function])), ["flat"])
         signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self.code = signature(self.library.symbols["flat"])

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import platformdirs
 import pytest
 
 from celadon import events
@@ -181,12 +182,21 @@ def test_an_unwritable_folder_is_an_event(folder, entry):
 
 def test_folder_by_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("CELADON_CACHE_DIR", str(tmp_path / "named"))
-    assert store.folder() == tmp_path / "named"
+    assert store.folder() == str(tmp_path / "named")
     store.set_folder(tmp_path / "chosen")
-    assert store.folder() == tmp_path / "chosen"
+    assert store.folder() == str(tmp_path / "chosen")
     store.set_folder(None)
     monkeypatch.delenv("CELADON_CACHE_DIR")
-    assert "celadon" in str(store.folder())
+    assert "celadon" in store.folder()
+
+
+@pytest.mark.parametrize("cache", [None, "", "/somewhere/else"], ids=["unset", "empty", "set"])
+def test_the_folder_of_a_user_is_where_platformdirs_finds_it(monkeypatch, cache):
+    monkeypatch.delenv("CELADON_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False) if cache is None else monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    store._user_folder.cache_clear()
+    assert store.folder() == os.path.join(platformdirs.user_cache_dir("celadon", appauthor=False), "code")
+    store._user_folder.cache_clear()
 
 
 def test_another_processor_or_version_does_not_match(entry, monkeypatch):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from celadon.cpu import elements, elementwise
-from celadon.cpu.elements import Element, lanes_for
+from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
+from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import Table
 from celadon.cpu.recipe import Body, Constant, Place
 from celadon.cpu.stores import at

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from celadon.cpu import blas, elements
+from celadon.cpu import blas
 from celadon.cpu.contract import BLAS
-from celadon.cpu.emit_contract import ROWS
+from celadon.cpu.kinds import itemsize
 from celadon.cpu.layout import dense_strides
 from celadon.cpu.plan import PAYS, WORD, Place, Planner, extents_of, product as extent_product, rules, unit_of
-from celadon.cpu.recipe import Launch, Moved
+from celadon.cpu.recipe import TILE_ROWS, Launch, Moved
 from celadon.cpu.tables import STEP
 
 _OWN_BELOW = 200_000
@@ -59,7 +59,7 @@ def _contract(planner: Planner, launch: Launch) -> None:
         return
     kernel = planner.outline.schedule.kernels[launch.kernel]
     assert isinstance(kernel, Moved)
-    size = elements.itemsize(kernel.dtypes[0])
+    size = itemsize(kernel.dtypes[0])
     if kernel.kind == "matmul" and (launch.then < 0 or product.size("kn") * size < _OWN_BELOW):
         _own(planner, launch.kernel, _product(planner, launch, launch.reads[-1]))
     else:
@@ -69,7 +69,7 @@ def _contract(planner: Planner, launch: Launch) -> None:
 def _own(planner: Planner, kernel: int, product: _Product) -> None:
     at = planner.here
     rows = product.extents["m"]
-    block = max(_BLOCK, -(-rows // (64 * ROWS)) * ROWS)
+    block = max(_BLOCK, -(-rows // (64 * TILE_ROWS)) * TILE_ROWS)
     blocks = -(-rows // block)
     words = [rows, product.extents["n"], product.extents["k"], block, blocks]
     for place, strides, letter in zip(product.places, product.strides, "mkm", strict=True):
@@ -85,7 +85,7 @@ def _panels(planner: Planner, kernel: int, product: _Product) -> None:
     recipe = planner.outline.schedule.kernels[kernel]
     assert isinstance(recipe, Moved)
     dtype = recipe.dtypes[0]
-    size = elements.itemsize(dtype)
+    size = itemsize(dtype)
     nanoseconds = product.size("bmnk") * _BLAS_NANOSECONDS * size / 4
     rows, columns = product.extents["m"], product.extents["n"]
     height, width = _panel(product, nanoseconds)

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from celadon.cpu.elements import Element, from_memory, register_kind, to_memory
 from celadon.cpu.ir import Value
-from celadon.cpu.kinds import bits_of, mangled, spelled
-from celadon.cpu.narrow import NARROW, narrowed, rounded
+from celadon.cpu.kinds import NARROW, bits_of, letter, mangled, spelled
+from celadon.cpu.narrow import narrowed, rounded
 
 _PREDICATES = {
     "f": {"EQ": "oeq", "NE": "une", "LT": "olt", "LE": "ole", "GT": "ogt", "GE": "oge"},
     "i": {"EQ": "eq", "NE": "ne", "LT": "slt", "LE": "sle", "GT": "sgt", "GE": "sge"},
     "u": {"EQ": "eq", "NE": "ne", "LT": "ult", "LE": "ule", "GT": "ugt", "GE": "uge"},
 }
-
-
-def letter(dtype: str) -> str:
-    """b i u f or c.
-
-    >>> letter("bool"), letter("bf16"), letter("u8")
-    ('b', 'f', 'u')
-    """
-    return "b" if dtype == "bool" else "f" if dtype == "bf16" else dtype[0]
 
 
 def convert(x: Element, source: str, target: str) -> Element:

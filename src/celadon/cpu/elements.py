@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.kinds import lanes_of
-from celadon.cpu.narrow import NARROW, packed, unpacked
+from celadon.cpu.kinds import NARROW, itemsize
+from celadon.cpu.narrow import packed, unpacked
 from celadon.types import from_short
 
 Element = Value | tuple[Value, Value]  # a complex number is its real and imaginary parts
@@ -17,15 +17,6 @@ _MEMORY = {
     "bool": "i8", "i8": "i8", "u8": "i8", "i16": "i16", "u16": "i16", "i32": "i32", "u32": "i32", "i64": "i64",
     "u64": "i64", "bf16": "i16", "f16": "i16", "f32": "f32", "f64": "f64", "c64": "f32", "c128": "f64",
 }  # fmt: skip
-
-
-def itemsize(dtype: str) -> int:
-    return from_short[dtype].itemsize
-
-
-def lanes_for(dtypes: Sequence[str]) -> int:
-    """Lanes of a loop over these dtypes: 8, or fewer where elements are wider than 4 bytes."""
-    return lanes_of(max(itemsize(dtype) for dtype in dtypes))
 
 
 def memory_kind(dtype: str) -> str:

@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from celadon.cpu import (
-    complex_functions as cf,
-    complex_rules as cr,
-    conversion_rules,
-    float_rules,
-    integer_rules,
-    math_exponential as exponentials,
-    math_hyperbolic as hyperbolic,
-    math_power as powers,
-    math_rounding as rounding,
-    math_special as special,
-    math_trigonometric as trigonometric,
-    math_zeta as zetas,
-    threefry,
-)
-from celadon.cpu.complex_rules import Pair
-from celadon.cpu.conversion_rules import letter
-from celadon.cpu.elements import Element, select
-from celadon.cpu.ir import Value
-from celadon.cpu.narrow import NARROW, rounded
+from celadon.cpu.kinds import NARROW, letter
+from celadon.facade import Lazy
 
 Rule = Callable[..., Any]
 ALL = "biufc"
+
+
+class _Rules:
+    """Stands for a module of rules, which is loaded when one of them emits: most programs need few."""
+
+    def __init__(self, name: str):
+        self._module = Lazy(f"celadon.cpu.{name}")
+
+    def __getattr__(self, name: str) -> Rule:
+        return lambda *operands: getattr(self._module, name)(*operands)
+
+
+if TYPE_CHECKING:
+    from celadon.cpu import (
+        complex_functions as cf,
+        complex_rules as cr,
+        conversion_rules,
+        elements,
+        float_rules,
+        integer_rules,
+        math_exponential as exponentials,
+        math_hyperbolic as hyperbolic,
+        math_power as powers,
+        math_rounding as rounding,
+        math_special as special,
+        math_trigonometric as trigonometric,
+        math_zeta as zetas,
+        narrow,
+        threefry,
+    )
+    from celadon.cpu.complex_rules import Pair
+    from celadon.cpu.elements import Element
+    from celadon.cpu.ir import Value
+else:
+    cf, cr = _Rules("complex_functions"), _Rules("complex_rules")
+    conversion_rules, float_rules, integer_rules = map(_Rules, ("conversion_rules", "float_rules", "integer_rules"))
+    exponentials, hyperbolic, powers = map(_Rules, ("math_exponential", "math_hyperbolic", "math_power"))
+    rounding, special, trigonometric = map(_Rules, ("math_rounding", "math_special", "math_trigonometric"))
+    zetas, threefry, elements, narrow = map(_Rules, ("math_zeta", "threefry", "elements", "narrow"))
 
 
 class Row(NamedTuple):
@@ -66,7 +87,7 @@ def emit(op: str, operands: Sequence[Element], dtypes: Sequence[str], out: str, 
     dtype = dtypes[row.by]
     rule = row.rules[letter(dtype)]
     result = rule(*operands, dtype, out, params) if row.informed else rule(*operands)
-    return rounded(result, out) if out in NARROW and not row.on_grid else result
+    return narrow.rounded(result, out) if out in NARROW and not row.on_grid else result
 
 
 def _row(on_grid: bool = False, **rules: Rule) -> Row:
@@ -79,15 +100,19 @@ def _in_double(rule: Callable[..., Any]) -> Rule:
     def emitted(*operands: Pair) -> Any:
         kind = operands[0][0].kind
         result = rule(*(tuple(part.convert("fpext", "f64") for part in x) for x in operands))
-        if isinstance(result, Value):
-            return result.convert("fptrunc", kind)
-        return tuple(part.convert("fptrunc", kind) for part in result)
+        if isinstance(result, tuple):
+            return tuple(part.convert("fptrunc", kind) for part in cast("Pair", result))
+        return result.convert("fptrunc", kind)
 
     return emitted
 
 
 def _analytic(real: Rule, complex_: Rule | None = None) -> Row:
     return _row(f=real, c=_in_double(complex_)) if complex_ else _row(f=real)
+
+
+def _absolute(x: Value) -> Value:
+    return x.abs()
 
 
 def _add(x: Value, y: Value) -> Value:
@@ -144,7 +169,7 @@ def _clamp(kind: str) -> Rule:
 
 
 def _select(mask: Value, yes: Element, no: Element) -> Element:
-    return select(mask, yes, no)
+    return elements.select(mask, yes, no)
 
 
 def _compare(x: Element, y: Element, dtype: str, out: str, params: Mapping[str, Any]) -> Value:
@@ -176,7 +201,7 @@ def _informed(kinds: str, rule: Rule) -> Row:
 
 
 rows: dict[str, Row] = {
-    "abs": _row(True, i=integer_rules.absolute, u=_same, f=Value.abs, c=_in_double(cr.magnitude)),
+    "abs": _row(True, i=integer_rules.absolute, u=_same, f=_absolute, c=_in_double(cr.magnitude)),
     "acos": _analytic(trigonometric.acos, cf.acos),
     "acosh": _analytic(hyperbolic.acosh, cf.acosh),
     "add": _row(b=_or, iuf=_add, c=cr.add),

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from celadon import errors, events
-from celadon.cpu import emit_contract, emit_map, emit_moves, emit_reduce, emit_sort, ir, link, llvm, store
-from celadon.cpu.ir import Function
-from celadon.cpu.loops import kernel_function
-from celadon.cpu.recipe import Kernel, Map, Moved, Reduce, digest
+from celadon.cpu import link, llvm, store
+from celadon.cpu.recipe import Kernel, Map, Reduce, digest
+from celadon.facade import Lazy
 
-_kinds = emit_moves.KINDS | emit_contract.KINDS | {"sort": emit_sort.Sort}
-
-
-def _moved(kernel: Moved, name: str) -> Function:
-    f = kernel_function(name)
-    _kinds[kernel.kind](f, kernel)
-    f.returns()
-    return f
+if TYPE_CHECKING:
+    from celadon.cpu import emit_map, emit_moved, emit_reduce, ir
+    from celadon.cpu.ir import Function
+else:  # a kernel that is on disk needs no emitter
+    emit_map, emit_moved = Lazy("celadon.cpu.emit_map"), Lazy("celadon.cpu.emit_moved")
+    emit_reduce, ir = Lazy("celadon.cpu.emit_reduce"), Lazy("celadon.cpu.ir")
 
 
-_emitters: dict[type, Callable[[Any, str], Function]] = {Map: emit_map.emit, Reduce: emit_reduce.emit, Moved: _moved}
+def _emitted(kernel: Kernel, name: str) -> Function:
+    if isinstance(kernel, Map):
+        return emit_map.emit(kernel, name)
+    return emit_reduce.emit(kernel, name) if isinstance(kernel, Reduce) else emit_moved.emit(kernel, name)
 
 
 class Code:
@@ -66,7 +66,7 @@ def symbol(name: str) -> str:
 
 def text(kernels: dict[str, Kernel]) -> str:
     """The module of kernels by digest."""
-    return ir.module([_emitters[type(kernel)](kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
+    return ir.module([_emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
 
 
 def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from celadon.cpu import elements, elementwise
-from celadon.cpu.elements import Element, lanes_for
+from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
+from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import Loop, Table, smaller
-from celadon.cpu.recipe import Moved
+from celadon.cpu.recipe import TILE_ROWS, Moved
 from celadon.cpu.stores import Store, at
 
-ROWS, VECTORS = 4, 2
+VECTORS = 2
 _ROW_MAJOR = 101
 
 
@@ -44,11 +45,11 @@ class _Tiles:
     def _block(self, pointers: Sequence[Value], first: Value, last: Value) -> None:
         """Wide columns, then what is left of them; in each, four rows at a time, then one."""
         f, wide = self.f, self.lanes * VECTORS
-        zero, whole = f.constant("i64", 0), first + ((last - first) & -ROWS)
+        zero, whole = f.constant("i64", 0), first + ((last - first) & -TILE_ROWS)
         most = self.columns & -wide
         for start, stop, vectors in ((zero, most, VECTORS), (most, self.columns, 1)):
             with Loop(f, start, stop, vectors * self.lanes) as column:
-                for low, high, rows in ((first, whole, ROWS), (whole, last, 1)):
+                for low, high, rows in ((first, whole, TILE_ROWS), (whole, last, 1)):
                     with Loop(f, low, high, rows) as row:
                         self._tile(pointers, row.index, column.index, rows, vectors)
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 
 from celadon.cpu import elements, elementwise
 from celadon.cpu.bodies import Walk
-from celadon.cpu.elements import Element, lanes_for
+from celadon.cpu.elements import Element
 from celadon.cpu.emit_reduce import accumulated, start_bits
 from celadon.cpu.ir import Function, Value
+from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import WORD, Loop, Table
-from celadon.cpu.recipe import Moved
+from celadon.cpu.recipe import CUMULATIVE, Moved
 from celadon.cpu.stores import Store, at
-
-CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
 
 
 def clamped(f: Function, start: Value, dtype: str, limit: Value) -> tuple[Value, Value]:

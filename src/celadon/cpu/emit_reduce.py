@@ -14,8 +14,9 @@ import numpy as np
 
 from celadon.cpu import elements, elementwise
 from celadon.cpu.bodies import Emission
-from celadon.cpu.elements import Element, lanes_for
+from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
+from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import Loop, Table, kernel_function, smaller
 from celadon.cpu.recipe import Reduce
 from celadon.cpu.stores import Store, at

@@ -9,20 +9,10 @@ from typing import Any
 
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
-from celadon.cpu import (
-    bound,
-    contract,
-    contract_tables,
-    control,
-    control_tables,
-    emit,
-    emit_moves,
-    move_tables,
-    moves,
-    tables,
-)  # fmt: skip
+from celadon.cpu import bound, contract, contract_tables, control, control_tables, emit, move_tables, moves, tables
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import outlined, planned
+from celadon.cpu.recipe import CUMULATIVE
 from celadon.cpu.totality import lacking
 from celadon.program import Program
 from celadon.types import Shape
@@ -45,7 +35,7 @@ class CPU:
 
     name = "cpu"
     takes = EVERYTHING
-    native: frozenset[str] = frozenset([*emit_moves.CUMULATIVE, "logistic", "scan", "threefry2x32"])
+    native: frozenset[str] = frozenset([*CUMULATIVE, "logistic", "scan", "threefry2x32"])
 
     def lacks(self, program: Program) -> list[str]:
         """The ops of a lowered program for which there is no kernel, with dtypes: "sine:c64"."""

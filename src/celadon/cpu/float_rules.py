@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from celadon.cpu.ir import Value
-from celadon.cpu.kinds import BIAS, MANTISSA, bits_of
-from celadon.cpu.narrow import NARROW, packed, unpacked
+from celadon.cpu.kinds import BIAS, MANTISSA, NARROW, bits_of
+from celadon.cpu.narrow import packed, unpacked
 
 
 def maximum(x: Value, y: Value) -> Value:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from celadon.types import from_short
 
 VECTOR_BYTES = 32  # 8 lanes of float32, 4 of float64: one AVX2 register
 
 MANTISSA = {"f16": 10, "f32": 23, "f64": 52}
 BIAS = {"f16": 15, "f32": 127, "f64": 1023}
+NARROW = ("bf16", "f16")
 
 _LLVM = {"f16": "half", "f32": "float", "f64": "double", "ptr": "ptr", "void": "void"}
 _BITS = {"f16": 16, "f32": 32, "f64": 64, "ptr": 64}
@@ -37,6 +41,24 @@ class Target(NamedTuple):
 FULL = Target()
 
 
+def itemsize(dtype: str) -> int:
+    """Bytes of an element in memory.
+
+    >>> itemsize("bf16"), itemsize("c64")
+    (2, 8)
+    """
+    return from_short[dtype].itemsize
+
+
+def letter(dtype: str) -> str:
+    """The kind of a dtype: b i u f or c.
+
+    >>> letter("bool"), letter("bf16"), letter("u8")
+    ('b', 'f', 'u')
+    """
+    return "b" if dtype == "bool" else "f" if dtype == "bf16" else dtype[0]
+
+
 def lanes_of(itemsize: int) -> int:
     """How many lanes a vector has whose widest element takes `itemsize` bytes.
 
@@ -44,6 +66,15 @@ def lanes_of(itemsize: int) -> int:
     (8, 4)
     """
     return VECTOR_BYTES // max(itemsize, 4)
+
+
+def lanes_for(dtypes: Sequence[str]) -> int:
+    """Lanes of a loop over these dtypes.
+
+    >>> lanes_for(["f32", "bf16"]), lanes_for(["f32", "c64"])
+    (8, 4)
+    """
+    return lanes_of(max(itemsize(dtype) for dtype in dtypes))
 
 
 def bits_of(kind: str) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
+import os
 import platform
 import sys
 from collections.abc import Sequence
 from contextlib import closing
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from celadon import errors
@@ -126,10 +126,12 @@ def _linker() -> Any:
 def _version() -> str:
     """llvmlite's version file without importing llvmlite, which takes longer than a warm start."""
     spec = importlib.util.find_spec("llvmlite")
-    folder = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
-    if folder is not None and (folder / "_version.py").is_file():
-        return (folder / "_version.py").read_text()
-    return str(_loaded()[0].llvm_version_info)
+    origin = spec.origin if spec is not None else None
+    try:
+        with open(os.path.join(os.path.dirname(origin or ""), "_version.py")) as file:
+            return file.read()
+    except OSError:
+        return str(_loaded()[0].llvm_version_info)
 
 
 def _cpu_facts() -> str:

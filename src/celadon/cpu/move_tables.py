@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from celadon.cpu import elements
+from celadon.cpu.kinds import lanes_for
 from celadon.cpu.layout import Strides
 from celadon.cpu.plan import WORD, Place, Planner, extents_of, product, rules, unit_of
 from celadon.cpu.recipe import Launch, Map, Moved
@@ -150,7 +150,7 @@ def _cumulative(planner: Planner, launch: Launch) -> None:
         steps.append(stride)
     nanoseconds = product(shape) * _ACCUMULATED
     extent = extents[0] if extents else 1
-    lanes = elements.lanes_for([kernel.dtypes[0]])
+    lanes = lanes_for([kernel.dtypes[0]])
     unit = unit_of(extent, nanoseconds, lanes if len(extents) == 1 else 1)
     planner.step(launch.kernel, words + steps, extent, unit, nanoseconds + STEP)
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from celadon.cpu.emit_moves import CUMULATIVE
 from celadon.cpu.fuse import Fusion, rules
 from celadon.cpu.layout import Axis, Layout, access, dense, merged
-from celadon.cpu.recipe import Moved
+from celadon.cpu.recipe import CUMULATIVE, Moved
 from celadon.program import Operand
 from celadon.types import DType, short_name
 from celadon.vocabulary.index import default_fill

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from celadon.cpu.ir import Value
 
-NARROW = ("bf16", "f16")
-
 
 def rounded(x: Value, dtype: str) -> Value:
     """A float32 rounded once, ties to even, to the nearest value of a 16-bit float; it stays a float32."""

@@ -100,6 +100,9 @@ class Moved:
 
 Kernel = Map | Reduce | Moved
 
+TILE_ROWS = 4  # rows that our own matrix kernel computes together; plan makes blocks of a multiple
+CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
+
 
 def digest(kernel: Kernel) -> str:
     """A stable name of a kernel's code.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from celadon.cpu import elements
+from celadon.cpu.kinds import itemsize
 from celadon.cpu.plan import WORD, Planner, extents_of, product, rules, unit_of
 from celadon.cpu.recipe import Body, Launch, Map, Reduce
 
@@ -70,7 +70,7 @@ def fill_reduce(planner: Planner, launch: Launch) -> None:
     target = planner.place(launch.writes[0])
     cell, offset = target.cell, target.offset
     if split.pieces > 1:
-        cell, offset = planner.outline.arena_cell, planner.scratch(split.partial * elements.itemsize(kernel.dtype))
+        cell, offset = planner.outline.arena_cell, planner.scratch(split.partial * itemsize(kernel.dtype))
     at = planner.here
     words = [*extents, *split.words]
     reads = iter(launch.reads)
@@ -122,7 +122,7 @@ def _split(kernel: Reduce, extents: list[int]) -> _Split:
     pieces, blocks = max(-(-first // length), 1), max(-(-inner // width), 1)
     words = [length, pieces]
     if columns:
-        bytes_walked = product(extents) * elements.itemsize(kernel.dtype)
+        bytes_walked = product(extents) * itemsize(kernel.dtype)
         half = kernel.dtype in ("bf16", "f16")
         together = length if half or bytes_walked < _IN_CACHE else _TOGETHER
         words += [width, blocks, together]
@@ -142,7 +142,7 @@ def _rounded(extent: int, multiple: int, least: int = 1) -> int:
 def _combine(planner: Planner, launch: Launch, split: _Split, offset: int) -> None:
     kernel = planner.outline.schedule.kernels[launch.then]
     assert isinstance(kernel, Reduce)
-    size = elements.itemsize(kernel.dtype)
+    size = itemsize(kernel.dtype)
     at, target = planner.here, planner.place(launch.writes[0])
     columns = len(kernel.reduced) == 3
     words = [split.kept, split.pieces] + ([split.row] if columns else [])

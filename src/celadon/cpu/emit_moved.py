@@ -1,0 +1,18 @@
+"""Recipes of kernels that are no loop nest over a body in, LLVM IR out: which emitter writes which kind of them."""
+
+from __future__ import annotations
+
+from celadon.cpu import emit_contract, emit_moves, emit_sort
+from celadon.cpu.ir import Function
+from celadon.cpu.loops import kernel_function
+from celadon.cpu.recipe import Moved
+
+_kinds = emit_moves.KINDS | emit_contract.KINDS | {"sort": emit_sort.Sort}
+
+
+def emit(kernel: Moved, name: str) -> Function:
+    """The kernel's function, by the name under which the driver finds it."""
+    f = kernel_function(name)
+    _kinds[kernel.kind](f, kernel)
+    f.returns()
+    return f
