@@ -12,8 +12,14 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text()) for path in FILES}
 
 FORBIDDEN = {"util", "utils", "helpers", "common", "base", "misc", "core", "internal", "manager", "handler"}
-MIRRORS_JAX = ("numpy/", "lax/", "nn/", "random/", "scipy/", "tree_util.py", "vocabulary/")
-MIRRORING_FUNCTIONS = {("calling.py", "jit")}
+MIRRORS_JAX = ("numpy/", "lax/", "nn/", "ops.py", "random/", "scipy/", "tree_util.py", "vocabulary/")
+MIRRORING_FUNCTIONS = {("calling.py", "jit"), ("devices.py", "device_put")} | {
+    (f"transforms/{module}.py", name)
+    for module, names in {
+        "gradients": ("grad", "value_and_grad"), "loops": ("scan",), "mapping": ("vmap",), "recompute": ("checkpoint",),
+        "solving": ("custom_linear_solve",),
+    }.items() for name in names
+}  # fmt: skip
 
 
 def functions(tree: ast.AST):
@@ -63,7 +69,9 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _mirrors(path: Path, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """A JAX signature, or a command, whose parameters are its options."""
+    """A JAX signature, a command, whose parameters are its options, or a rule of an op, which has the op's parameters too."""
+    if relative(path).startswith("transforms/") and function.name.startswith("_") and function.args.kwonlyargs:
+        return len(function.args.args) <= 3
     commands = relative(path) == "__main__.py" and any("command" in ast.unparse(d) for d in function.decorator_list)
     return commands or (relative(path), function.name) in MIRRORING_FUNCTIONS
 

@@ -8,10 +8,13 @@ _HOMES = {
     "array": "Array",
     "calling": "block_until_ready clear_caches disable_jit eval_shape jit no_tracing",
     "configuration": "config",
+    "devices": (
+        "default_backend device_count device_get device_put devices local_device_count local_devices process_count process_index"
+    ),
     "explain": "explain_cache_misses log_compiles",
     "transforms": (
         "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier grad hessian "
-        "jacfwd jacrev jvp linear_transpose linearize pure_callback remat value_and_grad vjp vmap"
+        "jacfwd jacobian jacrev jvp linear_transpose linearize pure_callback remat value_and_grad vjp vmap"
     ),
     "types": "ShapeDtypeStruct enable_x64",
 }

@@ -1,8 +1,8 @@
 """Celadon: array programs in JAX's terms, on a compiler that compiles structure and passes numbers."""
 
 from celadon import (
-    dtypes as dtypes,
     debug as debug,
+    dtypes as dtypes,
     errors as errors,
     events as events,
     experimental as experimental,
@@ -26,6 +26,17 @@ from celadon.calling import (
     no_tracing as no_tracing,
 )
 from celadon.configuration import config as config
+from celadon.devices import (
+    default_backend as default_backend,
+    device_count as device_count,
+    device_get as device_get,
+    device_put as device_put,
+    devices as devices,
+    local_device_count as local_device_count,
+    local_devices as local_devices,
+    process_count as process_count,
+    process_index as process_index,
+)
 from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
 from celadon.transforms import (
     checkpoint as checkpoint,
@@ -38,6 +49,7 @@ from celadon.transforms import (
     grad as grad,
     hessian as hessian,
     jacfwd as jacfwd,
+    jacobian as jacobian,
     jacrev as jacrev,
     jvp as jvp,
     linear_transpose as linear_transpose,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import types
-import warnings
 import weakref
 from collections import Counter
 from collections.abc import Sequence
@@ -36,12 +35,7 @@ def say(message: str) -> None:
         other.warning(message)
 
 
-def warn(warning: errors.CeladonError) -> None:
-    """Issue a catalogued warning at the user's line."""
-    frame = errors.user_frame()
-    where = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("celadon", 1)
-    assert isinstance(warning, Warning)
-    warnings.warn_explicit(warning, type(warning), *where)
+warn = errors.warn
 
 
 def missed(jitted: Jit, signature: Signature, table: Table) -> None:

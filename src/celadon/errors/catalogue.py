@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from types import FrameType
 from typing import ClassVar
 
@@ -80,3 +81,11 @@ def describe(filename: str, line: int, function: str) -> str:
     'a.py:3 (f)'
     """
     return f"{filename}:{line} ({function})"
+
+
+def warn(warning: CeladonError) -> None:
+    """Issue a catalogued warning at the user's line."""
+    frame = user_frame()
+    where = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("celadon", 1)
+    assert isinstance(warning, Warning)
+    warnings.warn_explicit(warning, type(warning), *where)

@@ -74,7 +74,7 @@ class OptionUnknown(CeladonError, ValueError):
 class EmptyReduction(CeladonError, ValueError):
     code = "CEL436"
     title = "A reduction of nothing has no value"
-    message = "{function} of an array of shape {shape} over axes {axes} reduces no elements, and has no value for none"
+    message = "{function} of an array of shape {shape} over axes {axes} reduces no elements, and has no identity"
     cause = "The largest or smallest of no elements is undefined."
     cure = "Pass initial=, or don't reduce over an extent of 0."
     when = "When max, min, argmax or argmin reduce over an empty dimension."

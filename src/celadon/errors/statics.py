@@ -272,3 +272,14 @@ class DonationUnusableWarning(CeladonError, UserWarning):
     when = "When a program has no result of the donated argument's type."
     trigger = "celadon.jit(lambda x: x.sum(), donate_argnums=0).lower(cnp.ones(3)).compile()"
     cured = "celadon.jit(lambda x: x + 1, donate_argnums=0).lower(cnp.ones(3)).compile()"
+
+
+class UnsignedPromotionWarning(CeladonError, UserWarning):
+    code = "CEL125"
+    title = "uint32 and a signed integer meet in int32"
+    message = "uint32 and {other} promote to int64, which is cut to int32 while x64 is off: values from 2**31 on wrap"
+    cause = "No 32-bit type holds both; JAX's promotion gives int64, and without x64 that is int32."
+    cure = "Convert one operand to the other's dtype, or turn x64 on."
+    when = "When uint32 meets int8, int16 or int32 in one function for the first time; shown once for types and shapes."
+    trigger = "cnp.ones((2, 7), 'uint32') + cnp.ones((2, 7), 'int8')"
+    cured = "cnp.ones(2, 'uint32') + cnp.ones(2, 'int8').astype('uint32')"

@@ -18,6 +18,7 @@ from celadon.types import (
     bfloat16 as _bfloat16,
     canonical,
     enable_x64,
+    kind,
     kind as kind_of,
     result_type as _result_type,
     short_names,
@@ -33,8 +34,11 @@ class _ScalarType(type):
     dtype: DType
 
     def __call__(cls, x: Any) -> Any:
+        dtype = canonical(cls.dtype)
+        if type(x) is int and kind(dtype) in "iu" and np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
+            return as_array(dtype.type(x))
         from_python = as_array(x) if not isinstance(x, list | tuple) else as_array(np.asarray(x))
-        return strong(from_python, canonical(cls.dtype))
+        return strong(from_python, dtype)
 
     def __eq__(cls, other: object) -> bool:
         return cls is other or getattr(other, "dtype", other) == cls.dtype

@@ -20,6 +20,7 @@ from celadon.types import (
     bool_,
     canonical,
     enable_x64,
+    int32,
     kind,
     result_type,
     scalar_type,
@@ -158,9 +159,18 @@ def _broadcasted(x: Any, steps: Iterable[tuple[Shape, tuple[int, ...]]]) -> Any:
     return x
 
 
+def _warn_of_cut(types: tuple[ArrayType, ...]) -> None:
+    strong = {str(t.dtype) for t in types if not t.weak_type}
+    signed = strong & {"int8", "int16", "int32"}
+    if signed and "uint32" in strong:
+        errors.warn(errors.UnsignedPromotionWarning(other=", ".join(sorted(signed))))
+
+
 @lru_cache(8192)
 def _plan(types: tuple[ArrayType, ...], least: str, wide: bool) -> Plan | None:
     dtype, weak = result_type(types)
+    if dtype == int32 and not wide:
+        _warn_of_cut(types)
     dtype = least_dtype(dtype, least)
     shape = _common_shape([t.shape for t in types])
     if shape is None:

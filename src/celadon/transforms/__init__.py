@@ -8,7 +8,7 @@ _HOMES = {
     "custom_cotangents": "custom_vjp",
     "custom_tangents": "custom_jvp",
     "gradients": "grad jvp linear_transpose linearize value_and_grad vjp",
-    "jacobians": "hessian jacfwd jacrev",
+    "jacobians": "hessian jacfwd jacobian jacrev",
     "mapping": "vmap",
     "recompute": "checkpoint print_saved_residuals remat",
     "solving": "custom_linear_solve custom_root",

@@ -58,6 +58,9 @@ def jacrev(
     return _jacobian(fun, argnums, has_aux, (holomorphic, allow_int, "jacrev"), _reverse)
 
 
+jacobian = jacrev
+
+
 def hessian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
     """A function that returns all second derivatives: jacfwd of jacrev.
 
