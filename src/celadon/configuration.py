@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from celadon import calling, errors, settings
@@ -29,6 +30,13 @@ class Config:
 
     def read(self, name: str) -> Any:
         return self._setting(name).value
+
+    def parse_flags_with_absl(self) -> None:
+        """Take settings from the command line, where programs that use absl have them: --jax_enable_x64=true."""
+        for argument in sys.argv[1:]:
+            name, equals, value = argument.removeprefix("--").partition("=")
+            if argument.startswith("--") and name in settings.registry:
+                self.update(name, settings.parsed(value if equals else "true", settings.registry[name].default))
 
     def _setting(self, name: str) -> Setting:
         found = settings.registry.get(name)

@@ -91,6 +91,15 @@ def _from_environment(name: str, default: Any) -> Any:
     text = os.environ.get(name.upper())
     if not text or not (name in ENVIRONMENT or name.startswith("jax_")):
         return default
+    return parsed(text, default)
+
+
+def parsed(text: str, default: Any) -> Any:
+    """A setting's value from a word, read as the default's kind.
+
+    >>> parsed("on", False)
+    True
+    """
     if isinstance(default, bool):
         return text.lower() in ("1", "true", "yes", "on")
     return type(default)(text) if default is not None else text
