@@ -18,6 +18,7 @@ DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
 enable_x64 = Setting("jax_enable_x64", False, keyed=True)
+numpy_dtype_promotion = Setting("jax_numpy_dtype_promotion", "standard", keyed=True)
 
 bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
 bool_: DType = np.dtype(bool)

@@ -142,7 +142,20 @@ def _promoted(function: str, xs: Sequence[Any], least: str) -> list[Any]:
     plan = _plan(types, least, wide)
     if plan is None:
         raise errors.ShapesDiffer(op=function, shapes=", ".join(str(t.shape) for t in types))
-    return values if plan.idle else [_planned(x, plan, k) for k, x in enumerate(values)]
+    if plan.idle:
+        return values
+    if numpy_dtype_promotion.value == "strict":
+        _require_one_dtype(function, types)
+    return [_planned(x, plan, k) for k, x in enumerate(values)]
+
+
+def _require_one_dtype(function: str, types: Sequence[ArrayType]) -> None:
+    strong = {t.dtype for t in types if not t.weak_type}
+    if len(strong) > 1 or any(kind(t.dtype) not in _HOLDS[kind(d)] for t in types if t.weak_type for d in strong):
+        raise errors.TypePromotionError(function=function, types=", ".join(map(str, types)))
+
+
+_HOLDS = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc"}  # kinds of weak scalars that each kind takes in
 
 
 def _planned(x: Any, plan: Plan, k: int) -> Any:
