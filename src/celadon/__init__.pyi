@@ -60,6 +60,10 @@ from celadon.transforms import (
     vjp as vjp,
     vmap as vmap,
 )
-from celadon.types import ShapeDtypeStruct as ShapeDtypeStruct, enable_x64 as enable_x64
+from celadon.types import (
+    ShapeDtypeStruct as ShapeDtypeStruct,
+    enable_x64 as enable_x64,
+    numpy_dtype_promotion as numpy_dtype_promotion,
+)
 
 __version__: str

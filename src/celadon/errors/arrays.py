@@ -459,3 +459,14 @@ class SortKeys(CeladonError, ValueError):
     when = "When num_keys is 0 or larger than the number of operands."
     trigger = "celadon.lax.sort((cnp.ones(2), cnp.ones(2)), num_keys=3)"
     cured = "celadon.lax.sort((cnp.ones(2), cnp.ones(2)), num_keys=2)"
+
+
+class TypePromotionError(CeladonError, ValueError):
+    code = "CEL456"
+    title = "Dtypes differ, and promotion is strict"
+    message = "{function} got the types {types}, which strict promotion does not bring together"
+    cause = "With jax_numpy_dtype_promotion set to strict, only Python scalars adapt to an array's dtype."
+    cure = "Convert the operands with astype, or set jax_numpy_dtype_promotion to standard."
+    when = "When arrays of different dtypes meet while the setting is strict."
+    trigger = "with celadon.numpy_dtype_promotion('strict'):\n    cnp.ones(2, 'int32') + cnp.ones(2, 'float32')"
+    cured = "with celadon.numpy_dtype_promotion('strict'):\n    cnp.ones(2, 'int32').astype('float32') + cnp.ones(2, 'float32')"

@@ -22,6 +22,7 @@ from celadon.types import (
     enable_x64,
     int32,
     kind,
+    numpy_dtype_promotion,
     result_type,
     scalar_type,
     short_names,
