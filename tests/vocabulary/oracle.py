@@ -17,7 +17,7 @@ from celadon.vocabulary.window import combination
 Function = Callable[..., Any]
 
 _SAME_NAME = (
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i1e", "cbrt", "ceil", "clamp",
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "cbrt", "ceil", "clamp",
     "complex", "conj", "cosh", "digamma", "erf", "erf_inv", "erfc", "exp2", "floor", "imag", "is_finite",
     "lgamma", "log", "logistic", "polygamma", "real", "rsqrt", "select", "shift_left", "shift_right_arithmetic",
     "shift_right_logical", "sign", "sinh", "sqrt", "square", "tan", "tanh", "zeta",
@@ -149,6 +149,7 @@ FUNCTIONS: dict[str, Function] = {
     "convolution": _convolution,
     "call": lambda x, program: _body(program)(x),
     "threefry2x32": _threefry2x32,
+    "tanh_slope": lambda x: lax.integer_pow(lax.cosh(x), -2),
 }
 
 

@@ -39,8 +39,8 @@ def _zeta(x: Any, q: Any) -> Any:
     return first + mpmath.sumem(lambda k: (q + k) ** -x, [200, mpmath.inf], tol=mpmath.mpf(10) ** -30)
 
 
-def _bessel(x: Any) -> Any:
-    return mpmath.exp(-abs(x)) * mpmath.besseli(1, x)
+def _bessel(order: int) -> Callable[..., Any]:
+    return lambda x: mpmath.exp(-abs(x)) * mpmath.besseli(order, x)
 
 
 def _log_gamma(x: Any) -> Any:
@@ -52,7 +52,7 @@ CASES: list[tuple[str, Callable[..., Any], tuple[Array, ...], float]] = [
     ("erf", mpmath.erf, (both(np.concatenate([uniform(0, 6), spread(-20, 0)])),), 1e-15),
     ("erfc", mpmath.erfc, (np.concatenate([uniform(-6, 6), uniform(6, 26)]),), 2e-15),
     ("erf_inv", mpmath.erfinv, (both(np.concatenate([uniform(0, 1, 100), near_one, spread(-300, -1, 50)])),), 1e-15),
-    ("bessel_i1e", _bessel, (both(np.concatenate([uniform(0, 30), spread(-10, 10)])),), 5e-15),
+    ("bessel_i1e", _bessel(1), (both(np.concatenate([uniform(0, 30), spread(-10, 10)])),), 5e-15),
     ("lgamma", _log_gamma, (np.concatenate([uniform(0, 20), spread(-20, 3), 1 + both(spread(-8, -1, 50))]),), 2e-15),
     ("digamma", mpmath.digamma, (np.concatenate([uniform(0, 1.4), uniform(1.5, 20), spread(-10, 10)]),), 1e-14),
     ("polygamma", _polygamma, (np.floor(uniform(0, 12, 200)), uniform(0.1, 40, 200)), 1e-13),
@@ -63,6 +63,8 @@ CASES: list[tuple[str, Callable[..., Any], tuple[Array, ...], float]] = [
     ("logistic", lambda x: 1 / (1 + mpmath.exp(-x)), (uniform(-700, 700),), 1e-15),
     ("cbrt", lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), (both(spread(-30, 30)),), 1e-15),
     ("rsqrt", lambda x: 1 / mpmath.sqrt(x), (spread(-30, 30),), 1e-15),
+    ("bessel_i0e", _bessel(0), (both(np.concatenate([uniform(0, 30), spread(-10, 10)])),), 5e-15),
+    ("tanh_slope", lambda x: mpmath.sech(x) ** 2, (both(np.concatenate([uniform(0, 40), spread(-20, 0)])),), 2e-15),
 ]
 
 
@@ -114,7 +116,7 @@ def test_edges(name: str, x: float, value: float, dtype: str) -> None:
     assert np.array_equal(found, np.array(value, dtype), equal_nan=True)
 
 
-@pytest.mark.parametrize("name", ["erf", "erfc", "erf_inv", "lgamma", "digamma", "bessel_i1e"])
+@pytest.mark.parametrize("name", ["erf", "erfc", "erf_inv", "lgamma", "digamma", "bessel_i0e", "bessel_i1e"])
 def test_nan_stays(name: str) -> None:
     assert np.isnan(registry[name].numpy(np.array(np.nan, "float32")))
 

@@ -11,7 +11,7 @@ _HOMES = {
         "conv_shape_tuple conv_transpose conv_transpose_shape_tuple conv_with_general_padding padtype_to_pads"
     ),
     "elementwise": (
-        "RoundingMethod abs acos acosh add asin asinh atan atan2 atanh bessel_i1e bitcast_convert_type bitwise_and "
+        "RoundingMethod abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e bitcast_convert_type bitwise_and "
         "bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj convert_element_type cos cosh digamma "
         "div eq erf erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p logistic "
         "lt max min mul mulhi ne neg nextafter polygamma population_count pow real reciprocal reduce_precision rem "

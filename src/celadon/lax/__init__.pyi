@@ -39,6 +39,7 @@ from celadon.lax.elementwise import (
     atan as atan,
     atan2 as atan2,
     atanh as atanh,
+    bessel_i0e as bessel_i0e,
     bessel_i1e as bessel_i1e,
     bitcast_convert_type as bitcast_convert_type,
     bitwise_and as bitwise_and,

@@ -20,7 +20,7 @@ from celadon.types import DType
 
 __all__ = [
     "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "factorial", "gamma", "gammaln",
-    "gammasgn", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr",
+    "gammasgn", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr",
     "polygamma", "rel_entr", "softmax", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
 
@@ -360,6 +360,25 @@ def _log_tail(x: Any, order: int) -> Any:
         term = -term * (2 * n - 1) / square
         series = series + term
     return -0.5 * square - log(-x) - fixed_like(0.5 * math.log(2 * math.pi), x) + log(series)
+
+
+def i0e(x: Any) -> Any:
+    """exp(-|x|) i0(x).
+
+    >>> i0e(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    return ops.bessel_i0e(_one("i0e", x))
+
+
+def i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind of order 0.
+
+    >>> i0(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    x = _one("i0", x)
+    return ops.multiply(ops.exponential(ops.abs_(x)), ops.bessel_i0e(x))
 
 
 def i1e(x: Any) -> Any:

@@ -149,10 +149,9 @@ def _whole_quotient(x: Any, y: Any) -> Any:
 
 
 def _power_by_base(x: Any, y: Any) -> Any:
-    """y x**(y - 1); zero where y is, so that x may be zero there."""
-    none = _is(y, 0)
-    exponent = registry["select"](none, like(1, y), subtract(y, like(1, y)))
-    return registry["select"](none, like(0, x), multiply(registry["convert"](y, new_dtype=x.type.dtype), power(x, exponent)))
+    """y x**(y - 1); zero where both are."""
+    neither = registry["and"](_is(x, 0), _is(y, 0))
+    return multiply(y, power(registry["select"](neither, like(1, x), x), subtract(y, like(1, y))))
 
 
 def _power_by_exponent(out: Any, x: Any, y: Any) -> Any:
@@ -176,9 +175,21 @@ def _share(out: Any, x: Any, y: Any) -> Any:
     return select(equal(x, out, direction="EQ"), half, like(0, out))
 
 
-def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
+def _sign_tangent(t: Any, out: Any, x: Any) -> Any:
+    """None of real numbers; a complex one turns: what of t is at right angles to it, by its size."""
     if kind(x.type.dtype) != "c":
-        return multiply(t, sign(x))
+        return None
+    size = abs_(x)
+    none = _is(size, 0)
+    turn = divide(registry["imag"](multiply(registry["conj"](out), t)), registry["select"](none, like(1, size), size))
+    return multiply(registry["complex"](like(0, turn), turn), out)
+
+
+def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
+    """The sign of x, 1 at zero."""
+    if kind(x.type.dtype) != "c":
+        rising = registry["compare"](x, like(0, x), direction="GE")
+        return multiply(t, registry["select"](rising, like(1, x), like(-1, x)))
     size = registry["select"](_is(out, 0), like(1, out), out)
     direction = divide(registry["conj"](x), registry["convert"](size, new_dtype=x.type.dtype))
     return registry["real"](multiply(t, direction))
@@ -202,7 +213,7 @@ multiply = elementwise(
 )  # fmt: skip
 divide = elementwise(
     "divide", _ratio, NUMBER, 2, exact="iuf",
-    tangent=("multilinear", lambda t, out, x, y: negate(divide(multiply(t, out), y))),
+    tangent=("multilinear", lambda t, out, x, y: multiply(t, negate(divide(out, y)))),
     transpose=(lambda ct, x, y: divide(ct, y), None),
 )  # fmt: skip
 remainder = elementwise(
@@ -240,7 +251,7 @@ minimum = elementwise(
 negate = elementwise("negate", np.negative, NUMBER, exact=True, tangent=("linear",), transpose=(lambda ct, x: negate(ct),))
 sign = elementwise(
     "sign", by_kind(i=np.sign, f=in_single(_sign), c=in_double(_complex_sign)), SIGNED, exact="if",
-    tangent=(None,),
+    tangent=(_sign_tangent,),
 )  # fmt: skip
 abs_ = Op("abs", _abs_type, _abs, text="stablehlo.abs", unite=unite_all, exact="if", kind="elementwise", tangent=(_abs_tangent,))
 
@@ -248,4 +259,7 @@ floor = elementwise("floor", in_single(np.floor), FLOAT, exact=True, tangent=(No
 ceil = elementwise("ceil", in_single(np.ceil), FLOAT, exact=True, tangent=(None,))
 round_nearest_even = elementwise("round_nearest_even", in_single(np.rint), FLOAT, exact=True, tangent=(None,))
 round_nearest_afz = elementwise("round_nearest_afz", in_single(_half_away), FLOAT, exact=True, tangent=(None,))
-next_after = elementwise("next_after", _next_after, FLOAT, 2, text="chlo.next_after", exact=True, tangent=(None,))
+next_after = elementwise(
+    "next_after", _next_after, FLOAT, 2, text="chlo.next_after", exact=True,
+    tangent=(lambda t, out, x, y: t, None),
+)  # fmt: skip

@@ -82,8 +82,16 @@ def _clamp(low: Array, x: Array, high: Array) -> Array:
     return smaller(greater(low, x), high)
 
 
-def _inside(low: Array, x: Array, high: Array) -> Array:
-    return registry["and"](compare(x, low, direction="GE"), compare(x, high, direction="LE"))
+def _where(holds: Any, t: Any) -> Any:
+    return select(holds, t, like(0, t))
+
+
+def _both(x: Any, y: Any) -> Any:
+    return registry["and"](x, y)
+
+
+def _is_less(x: Any, y: Any) -> Any:
+    return compare(x, y, direction="LT")
 
 
 compare = Op(
@@ -98,8 +106,8 @@ select = Op(
 clamp = Op(
     "clamp", _clamp_type, _clamp, text="stablehlo.clamp", unite=unite_all, exact=True, kind="elementwise",
     tangent=(
-        lambda t, out, low, x, high: select(compare(x, low, direction="LT"), t, like(0, t)),
-        lambda t, out, low, x, high: select(_inside(low, x, high), t, like(0, t)),
-        lambda t, out, low, x, high: select(compare(x, high, direction="GT"), t, like(0, t)),
+        lambda t, out, low, x, high: _where(_both(_is_less(x, low), _is_less(low, high)), t),
+        lambda t, out, low, x, high: _where(_both(_is_less(low, x), _is_less(x, high)), t),
+        lambda t, out, low, x, high: _where(registry["or"](_is_less(high, x), _is_less(high, low)), t),
     ),
 )  # fmt: skip

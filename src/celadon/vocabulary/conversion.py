@@ -27,6 +27,7 @@ from celadon.vocabulary.kinds import (
     require,
 )  # fmt: skip
 from celadon.vocabulary.precision import by_kind
+from celadon.vocabulary.shape import in_front
 
 Array = Any
 
@@ -88,6 +89,11 @@ def _unite_leading(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     """The axes that operand and result both have."""
     rank = min(equation.inputs[0].type.ndim, equation.outputs[0].type.ndim)
     return [((0, i), (1, i)) for i in range(rank)]
+
+
+def _bitcast_batch(batch: Any, axes: Any, values: Any, *, new_dtype: DType) -> Any:
+    """The batch axis is in front: a width that changes does so at the last axis."""
+    return bitcast_convert(in_front(values[0], axes[0], batch.size), new_dtype=new_dtype), 0
 
 
 def _complex_type(re: ArrayType, im: ArrayType) -> ArrayType:
@@ -160,7 +166,7 @@ convert = Op(
 bitcast_convert = Op(
     "bitcast_convert", _bitcast_type, _bitcast, text="stablehlo.bitcast_convert", unite=_unite_leading, exact=True,
     kind="bitcast",
-    tangent=(None,),
+    tangent=(lambda t, out, x, *, new_dtype: t if new_dtype == x.type.dtype else None,), batch=_bitcast_batch,
 )  # fmt: skip
 complex_ = Op(
     "complex", _complex_type, joined, text="stablehlo.complex", unite=unite_all, exact=True, kind="elementwise",
@@ -168,12 +174,13 @@ complex_ = Op(
 )
 real = Op(
     "real", _part_type("real"), np.real, text="stablehlo.real", unite=unite_all, exact=True, kind="elementwise",
-    tangent=("linear",), transpose=(lambda ct, x: complex_(ct, like(0, ct)),),
+    tangent=("linear",), transpose=(lambda ct, x: complex_(ct, like(0, ct)) if kind(x.type.dtype) == "c" else ct,),
 )  # fmt: skip
 imag = Op(
     "imag", _part_type("imag"), by_kind(f=np.zeros_like, c=np.imag), text="stablehlo.imag", unite=unite_all, exact=True,
     kind="elementwise",
-    tangent=("linear",), transpose=(lambda ct, x: complex_(like(0, ct), negate(ct)),),
+    tangent=("linear",),
+    transpose=(lambda ct, x: complex_(like(0, ct), negate(ct)) if kind(x.type.dtype) == "c" else None,),
 )  # fmt: skip
 conj = Op(
     "conj",
@@ -183,6 +190,8 @@ conj = Op(
     unite=unite_all,
     exact=True,
     kind="elementwise",
+    tangent=("linear",),
+    transpose=(lambda ct, x: conj(ct),),
 )
 reduce_precision = Op(
     "reduce_precision", _precision_type, reduced_precision, text="stablehlo.reduce_precision", unite=unite_all,

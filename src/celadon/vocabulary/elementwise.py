@@ -43,7 +43,7 @@ from celadon.vocabulary.conversion import (
     real,
     reduce_precision,
 )  # fmt: skip
-from celadon.vocabulary.special import bessel_i1e, digamma, erf, erf_inv, erfc, lgamma, polygamma, zeta
+from celadon.vocabulary.special import bessel_i0e, bessel_i1e, digamma, erf, erf_inv, erfc, lgamma, polygamma, zeta
 from celadon.vocabulary.transcendental import (
     acos,
     acosh,
@@ -67,15 +67,16 @@ from celadon.vocabulary.transcendental import (
     sqrt,
     tan,
     tanh,
+    tanh_slope,
 )  # fmt: skip
 
 __all__ = [
-    "abs_", "acos", "acosh", "add", "and_", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i1e",
+    "abs_", "acos", "acosh", "add", "and_", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e",
     "bitcast_convert", "cbrt", "ceil", "clamp", "compare", "complex_", "conj", "convert", "cosh", "cosine",
     "count_leading_zeros", "digamma", "divide", "erf", "erf_inv", "erfc", "exp2", "exponential",
     "exponential_minus_one", "floor", "imag", "integer_pow", "is_finite", "lgamma", "log", "log_plus_one",
     "logistic", "maximum", "minimum", "multiply", "negate", "next_after", "not_", "or_", "polygamma", "popcnt",
     "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt",
     "select", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sinh", "sqrt",
-    "square", "subtract", "tan", "tanh", "threefry2x32", "xor", "zeta",
+    "square", "subtract", "tan", "tanh", "tanh_slope", "threefry2x32", "xor", "zeta",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""erf, erfc, erf_inv and the Bessel function i1e in float64, by Chebyshev expansions of our own, for special.py.
+"""erf, erfc and erf_inv in float64, by Chebyshev expansions of our own, for special.py.
 
 The coefficients are interpolations at 60 digits, made with mpmath.
 """
@@ -29,26 +29,6 @@ _FAR: Coefficients = (
     1.5373985055786001e-13, -3.2658385467842956e-14, -9.196727264757166e-15, 6.566084080620835e-16,
     4.871814507569493e-16,
 )  # fmt: skip
-
-# i1e(x) / x by x/4 - 1, for x <= 8; i1e(x) sqrt(x) by 16/x - 1, for x >= 8
-_BESSEL_NEAR: Coefficients = (
-    0.12629359322181682, -0.17641651835783406, 0.1026436586898471, -0.05294598120809499, 0.024726449030626516,
-    -0.010564084894626197, 0.004156422944312888, -0.0015135724506312532, 0.0005122859561685758,
-    -0.00016176081582589674, 4.781565107550054e-05, -1.3273163656039436e-05, 3.4702513081376785e-06,
-    -8.568720264695455e-07, 2.0032947535521353e-07, -4.445059128796328e-08, 9.381537386495773e-09,
-    -1.8872497517228294e-09, 3.625590281552117e-10, -6.663489723502027e-11, 1.1736186298890901e-11,
-    -1.9839743977649436e-12, 3.223793365945575e-13, -5.042185504727912e-14, 7.600684294735408e-15,
-    -1.1055969477353862e-15, 1.5536319577362005e-16, -2.111421214358166e-17,
-)  # fmt: skip
-_BESSEL_FAR: Coefficients = (
-    0.38928811750914005, -0.009761097491361469, -0.00011058893876262371, -3.882564808877691e-06,
-    -2.512236237870209e-07, -2.6314688468895196e-08, -3.835380385964237e-09, -5.589743462196584e-10,
-    -1.8974958123505413e-11, 3.2526035830154884e-11, 1.4125807436613782e-11, 2.0356285441470896e-12,
-    -7.198551776245908e-13, -4.0835511110921974e-13, -2.1015418427726643e-14, 4.272440016711951e-14,
-    1.0420276984128802e-14, -3.8144030724370075e-15, -1.8803547755107825e-15, 3.3082023109209285e-16,
-    2.96262899764595e-16, -3.209525921993424e-17, -4.6503053684893586e-17,
-)  # fmt: skip
-
 
 def _chebyshev(x: Array, coefficients: Coefficients) -> Array:
     return chebval(x, np.array(coefficients))
@@ -98,12 +78,3 @@ def _winitzki(rest: Array) -> Array:
 def _halley(root: Array, excess: Array) -> Array:
     step = excess * (np.sqrt(np.pi) / 2) * np.exp(root * root)
     return root - step / (1 + root * step)
-
-
-def bessel_i1e(x: Array) -> Array:
-    """exp(-|x|) times the modified Bessel function of the first kind of order 1."""
-    size = np.abs(x)
-    near = x * _chebyshev(np.minimum(size, 8) / 4 - 1, _BESSEL_NEAR)
-    large = np.maximum(size, 8)
-    far = np.copysign(_chebyshev(16 / large - 1, _BESSEL_FAR) / np.sqrt(large), x)
-    return np.where(size <= 8, near, far)

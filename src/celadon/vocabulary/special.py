@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from celadon import errors
-from celadon.op import Op
-from celadon.vocabulary import error_function, gamma_function
-from celadon.vocabulary.arithmetic import add, multiply, negate, square
-from celadon.vocabulary.kinds import FLOAT, elementwise, like
+from celadon.op import Op, unite_all
+from celadon.vocabulary import bessel, error_function, gamma_function
+from celadon.vocabulary.arithmetic import add, divide, multiply, negate, sign, square, subtract
+from celadon.vocabulary.comparison import compare, select
+from celadon.vocabulary.kinds import FLOAT, elementwise, like, one_type
 from celadon.vocabulary.precision import in_double
 from celadon.vocabulary.transcendental import exponential
 
@@ -43,10 +44,25 @@ def _no_order(name: str) -> Callable[..., Any]:
     return rule
 
 
+def _i0e_tangent(t: Any, out: Any, x: Any) -> Any:
+    return multiply(t, subtract(bessel_i1e(x), multiply(sign(x), out)))
+
+
+def _i1e_tangent(t: Any, out: Any, x: Any) -> Any:
+    """i0e(x) - (sign(x) + 1/x) i1e(x), which is 1/2 at zero."""
+    none = compare(x, like(0, x), direction="EQ")
+    ratio = select(none, like(0.5, x), divide(out, select(none, like(1, x), x)))
+    return multiply(t, subtract(subtract(bessel_i0e(x), ratio), multiply(sign(x), out)))
+
+
 erf = _special("erf", error_function.erf, tangent=(lambda t, out, x: multiply(t, _bell(x)),))
 erfc = _special("erfc", error_function.erfc, tangent=(lambda t, out, x: negate(multiply(t, _bell(x))),))
 erf_inv = _special("erf_inv", error_function.erf_inv, tangent=(_erf_inv_tangent,))
-bessel_i1e = _special("bessel_i1e", error_function.bessel_i1e)
+bessel_i0e = Op(
+    "bessel_i0e", one_type("bessel_i0e", FLOAT), in_double(bessel.bessel_i0e), expand=bessel.expand_i0e, unite=unite_all,
+    kind="elementwise", tangent=(_i0e_tangent,),
+)
+bessel_i1e = _special("bessel_i1e", bessel.bessel_i1e, tangent=(_i1e_tangent,))
 lgamma = _special("lgamma", gamma_function.lgamma, tangent=(lambda t, out, x: multiply(t, digamma(x)),))
 digamma = _special("digamma", gamma_function.digamma, tangent=(lambda t, out, x: multiply(t, polygamma(like(1, x), x)),))
 polygamma = _special("polygamma", gamma_function.polygamma, 2, tangent=(_no_order("polygamma"), _next_polygamma))

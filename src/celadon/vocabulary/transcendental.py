@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from celadon.op import Op, registry, unite_all
+from celadon.op import Op, unite_all
 from celadon.program import fixed
 from celadon.types import kind
-from celadon.vocabulary.arithmetic import add, divide, joined, multiply, negate, square, subtract
+from celadon.vocabulary.arithmetic import abs_, add, divide, joined, multiply, negate, square, subtract
+from celadon.vocabulary.comparison import compare, select
+from celadon.vocabulary.conversion import real
 from celadon.vocabulary.kinds import FLOAT, INEXACT, elementwise, like, one_type
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 
@@ -54,12 +56,25 @@ def _angle(y: Array, x: Array) -> Array:
 
 
 def _tanh_slope(x: Array) -> Array:
-    """1 / cosh(x)²; 1 - tanh(x)² would lose all digits of large x."""
-    half = exponential(negate(registry["abs"](x))) if kind(x.type.dtype) != "c" else None
-    if half is None:
-        return divide(like(1, x), square(cosh(x)))
-    ratio = divide(multiply(like(2, x), half), add(like(1, x), square(half)))
-    return square(ratio)
+    half = np.exp(np.where(x.real < 0, x, -x))
+    return np.square((half + half) / (1 + np.square(half)))
+
+
+def _tanh_slope_expand(x: Array) -> Array:
+    """By exp(-|x|), because 1 - tanh(x)² would lose all digits of large x."""
+    falling = negate(abs_(x)) if kind(x.type.dtype) != "c" else _to_the_left(x)
+    half = exponential(falling)
+    return square(divide(add(half, half), add(fixed(1, x.type.dtype), square(half))))
+
+
+def _to_the_left(x: Array) -> Array:
+    """x or -x, the one whose real part is negative."""
+    part = real(x)
+    return select(compare(part, fixed(0, part.type.dtype), direction="LT"), x, negate(x))
+
+
+def _tanh_slope_tangent(t: Any, out: Array, x: Array) -> Array:
+    return multiply(t, multiply(multiply(like(-2, x), tanh(x)), out))
 
 
 def _square_size(x: Array, y: Array) -> Array:
@@ -76,7 +91,7 @@ rsqrt = elementwise(
 )  # fmt: skip
 cbrt = elementwise(
     "cbrt", in_double(np.cbrt), FLOAT,
-    tangent=(lambda t, out, x: multiply(t, multiply(like(1 / 3, x), divide(out, x))),),
+    tangent=(lambda t, out, x: multiply(t, divide(like(1 / 3, x), square(out))),),
 )  # fmt: skip
 exponential = elementwise("exponential", in_double(np.exp), INEXACT, tangent=(lambda t, out, x: multiply(t, out),))
 exponential_minus_one = elementwise(
@@ -101,7 +116,13 @@ logistic = Op(
 sine = elementwise("sine", in_double(np.sin), INEXACT, tangent=(lambda t, out, x: multiply(t, cosine(x)),))
 cosine = elementwise("cosine", in_double(np.cos), INEXACT, tangent=(lambda t, out, x: negate(multiply(t, sine(x))),))
 tan = elementwise("tan", in_double(np.tan), INEXACT, tangent=(lambda t, out, x: multiply(t, add(like(1, x), square(out))),))
-tanh = elementwise("tanh", in_double(np.tanh), INEXACT, tangent=(lambda t, out, x: multiply(t, _tanh_slope(x)),))
+tanh = elementwise("tanh", in_double(np.tanh), INEXACT, tangent=(lambda t, out, x: multiply(t, tanh_slope(x)),))
+tanh_slope = Op(
+    "tanh_slope", one_type("tanh_slope", INEXACT), in_double(_tanh_slope), expand=_tanh_slope_expand, unite=unite_all,
+    kind="elementwise", tangent=(_tanh_slope_tangent,),
+)
+"""1 / cosh(x)², the derivative of tanh."""
+
 atan2 = elementwise(
     "atan2", by_kind(f=in_double(np.arctan2), c=in_double(_angle)), INEXACT, 2,
     tangent=(lambda t, out, y, x: multiply(t, divide(x, _square_size(x, y))),
@@ -114,5 +135,5 @@ atan = _chlo("atan", np.arctan, lambda x: divide(like(1, x), add(like(1, x), squ
 sinh = _chlo("sinh", np.sinh, lambda x: cosh(x))
 cosh = _chlo("cosh", np.cosh, lambda x: sinh(x))
 asinh = _chlo("asinh", np.arcsinh, lambda x: rsqrt(add(square(x), like(1, x))))
-acosh = _chlo("acosh", np.arccosh, lambda x: rsqrt(multiply(subtract(x, like(1, x)), add(x, like(1, x)))))
+acosh = _chlo("acosh", np.arccosh, lambda x: multiply(rsqrt(subtract(x, like(1, x))), rsqrt(add(x, like(1, x)))))
 atanh = _chlo("atanh", np.arctanh, lambda x: divide(like(1, x), multiply(subtract(like(1, x), x), add(like(1, x), x))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors
-from celadon.op import Op
+from celadon.op import Op, Through, registry
 from celadon.program import Program, fixed
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, Shape, kind
@@ -20,7 +20,7 @@ from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.kinds import FLOAT, HALF, NUMBER, checked_axes, one_per_axis, require
 from celadon.vocabulary.precision import narrowed, wide
 from celadon.vocabulary.reduce import highest, lowest, reduced_shape
-from celadon.vocabulary.shape import unite_first
+from celadon.vocabulary.shape import concatenate, slice_, unite_first
 from celadon.vocabulary.transcendental import exponential, log_plus_one
 
 Array = Any
@@ -191,7 +191,37 @@ def _cumulative(name: str, numpy: Callable[..., Any], body: Any, start: Callable
         )
         return result
 
-    return Op(name, result_type, rule, expand=expand, unite=unite_first, exact=exact, kind="cumulative")
+    def batch_rule(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, axis: int, reverse: bool = False) -> Any:
+        return registry[name](values[0], axis=axis + (axes[0] <= axis), reverse=reverse), axes[0]
+
+    derivative = (
+        {"tangent": ("linear",), "transpose": (lambda ct, x, *, axis, reverse=False: cumsum(ct, axis=axis, reverse=not reverse),)}
+        if name == "cumsum" else {"tangent": Through(functools.partial(_in_passes, body))}
+    )  # fmt: skip
+    return Op(
+        name, result_type, rule, expand=expand, unite=unite_first, exact=exact, kind="cumulative", batch=batch_rule,
+        **derivative,
+    )  # fmt: skip
+
+
+def _in_passes(body: Any, x: Any, *, axis: int, reverse: bool = False) -> Any:
+    """All elements up to each one combined in as many passes as the extent has bits."""
+    n, reach = x.type.shape[axis], 1
+    while reach < n:
+        near, far = (0, n - reach), (reach, n)
+        here, there = (near, far) if reverse else (far, near)
+        both = body(_between(x, axis, *here), _between(x, axis, *there))
+        rest = _between(x, axis, n - reach, n) if reverse else _between(x, axis, 0, reach)
+        x = concatenate(*([both, rest] if reverse else [rest, both]), dimension=axis)
+        reach *= 2
+    return x
+
+
+def _between(x: Any, axis: int, start: int, limit: int) -> Any:
+    shape = x.type.shape
+    starts = tuple([start if i == axis else 0 for i in range(len(shape))])
+    limits = tuple([limit if i == axis else n for i, n in enumerate(shape)])
+    return slice_(x, start_indices=starts, limit_indices=limits, strides=(1,) * len(shape))
 
 
 def _accumulated(function: np.ufunc) -> Callable[..., Any]:
