@@ -145,6 +145,7 @@ FUNCTIONS: dict[str, Function] = {
     "scatter": _scatter,
     "scatter_apply": _scatter_apply,
     "sort": _sort,
+    "top_k": lambda x, k: lax.top_k(x, k),
     "dot_general": lax.dot_general,
     "convolution": _convolution,
     "call": lambda x, program: _body(program)(x),

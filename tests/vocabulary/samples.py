@@ -330,6 +330,14 @@ def _sort(op: Op) -> Iterator[Sample]:
         yield Sample(op, (values(bool_, (3, 6)), grid, index), {"dimension": 0, "is_stable": True, "num_keys": 2})
 
 
+def _top_k(op: Op) -> Iterator[Sample]:
+    for dtype in [dtype for dtype in DTYPES if kind(dtype) != "c"]:
+        x = np.concatenate([edges(dtype), values(dtype, (20,)), _negative_nans(dtype)])
+        yield Sample(op, (x,), {"k": 7})
+        yield Sample(op, (values(dtype, (3, 6)),), {"k": 6})
+        yield Sample(op, (values(dtype, (2, 0, 4)),), {"k": 0})
+
+
 def _dot_general(op: Op) -> Iterator[Sample]:
     cases = (
         (((3, 4), (4, 5)), (((1,), (0,)), ((), ()))),
@@ -396,7 +404,8 @@ MAKERS: dict[str, Maker] = {
     "reduce_precision": _precision, "integer_pow": _integer_pow, "argmax": _arg, "argmin": _arg, "reduce": _reduce,
     "reduce_window": _window, "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice, "gather": _gather, "scatter": _scatter,
-    "scatter_apply": _scatter_apply, "sort": _sort, "dot_general": _dot_general, "convolution": _convolution,
+    "scatter_apply": _scatter_apply, "sort": _sort, "top_k": _top_k, "dot_general": _dot_general,
+    "convolution": _convolution,
     "call": _call, "threefry2x32": _threefry,
     "reshape": _each((((2, 6),), {"shape": (3, 4)}), (((2, 0),), {"shape": (0,)}), (((1,),), {"shape": ()})),
     "transpose": _each((((2, 3, 4),), {"permutation": (2, 0, 1)}), (((),), {"permutation": ()})),

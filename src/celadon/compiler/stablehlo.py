@@ -16,7 +16,7 @@ from celadon.op import Op
 from celadon.program import Equation, Module, Program, bodies
 from celadon.types import ArrayType
 
-MACROS = frozenset([*PRIVATE, "scan"])
+MACROS = frozenset([*PRIVATE, "scan", "top_k"])
 """Macro ops that have a text of their own: `lower` need not expand them."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon.compiler.constants import integers, signature, type_text
+from celadon.compiler.constants import integers, signature, type_text, types_text
 from celadon.compiler.phrases import (
     TRUTH,
     comparison,
@@ -268,6 +268,16 @@ def _barrier(scope: Scope, equation: Equation, operands: list[str]) -> None:
     scope.bind(equation.outputs, f"stablehlo.optimization_barrier {', '.join(operands)} : {types}")
 
 
+def _top_k(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    names = [scope.named("values"), scope.named("indices")]
+    scope.names.update(zip(equation.outputs, names, strict=True))
+    [x], results = equation.inputs, types_text([out.type for out in equation.outputs])
+    scope.lines.append(
+        f"{scope.pad}{', '.join(names)} = chlo.top_k({operands[0]}, k = {equation.params['k']}) : "
+        f"{type_text(x.type)} -> ({results})"
+    )
+
+
 RULES: dict[str, Rule] = {
     "cond": case,
     "while_loop": while_loop,
@@ -306,6 +316,7 @@ RULES: dict[str, Rule] = {
     "gather": _gather,
     "scatter": scatter,
     "sort": sort,
+    "top_k": _top_k,
     "reduce": reduce,
     "reduce_window": reduce_window,
 }

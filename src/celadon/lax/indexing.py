@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from celadon import errors, vocabulary as ops
-from celadon.numpy import shapes
+from celadon.numpy import joining, shapes
 from celadon.numpy.promotion import array, axes_of, axis_of, converted, operand, shape_from
-from celadon.program import literal
+from celadon.program import Literal, literal
 from celadon.types import canonical, kind
+from celadon.vocabulary.call import named
 
 
 class GatherDimensionNumbers(NamedTuple):
@@ -52,7 +53,7 @@ def _number(x: Any) -> Any:
 
 def _starts(x: Any, start_indices: Any, allow_negative: Any) -> list[Any]:
     """The starts as scalars of one dtype; negative ones count from the back where that is allowed."""
-    given = list(start_indices) if isinstance(start_indices, tuple | list) else list(array(start_indices))
+    given = _each(start_indices)
     if len(given) != x.type.ndim:
         raise errors.DimensionsUnfit(
             function="lax.dynamic_slice", argument="start_indices", value=f"{len(given)} numbers", shape=x.type.shape,
@@ -64,12 +65,24 @@ def _starts(x: Any, start_indices: Any, allow_negative: Any) -> list[Any]:
     return [_start(v, n, dtype, a) for v, n, a in zip(values, x.type.shape, allowed, strict=True)]
 
 
+def _each(start_indices: Any) -> list[Any]:
+    """The numbers in a tuple, list or vector."""
+    if isinstance(start_indices, tuple | list | np.ndarray):
+        return list(start_indices)
+    vector = array(start_indices)
+    if vector.type.ndim != 1:
+        return list(vector)
+    return [shapes.squeezed(joining.part(vector, 0, i, i + 1), (0,)) for i in range(vector.type.shape[0])]
+
+
 def _start(value: Any, extent: int, dtype: Any, allow_negative: bool) -> Any:
-    value = converted(value, dtype)
+    value = value if value.type.dtype == dtype else converted(value, dtype)
     if not allow_negative or kind(dtype) == "u":
         return value
+    if type(value) is Literal:
+        return literal(int(value.value) + extent * bool(value.value < 0), dtype)
     negative = ops.compare(value, literal(0, dtype), direction="LT")
-    return ops.select(negative, ops.add(value, literal(extent, dtype)), value)
+    return ops.select(negative, ops.add(converted(value, dtype), literal(extent, dtype)), value)
 
 
 def dynamic_slice(
@@ -115,8 +128,19 @@ def dynamic_index_in_dim(
     Array([2], dtype=int32)
     """
     x = array(operand)
-    found = dynamic_slice_in_dim(x, index, 1, axis, allow_negative_indices=allow_negative_indices)
-    return found if keepdims else shapes.squeezed(found, (axis_of(axis, x.type.ndim),))
+    i = axis_of(axis, x.type.ndim)
+    return _taken(x, _scalar(index), axis=i, keepdims=bool(keepdims), negative=bool(allow_negative_indices))
+
+
+def _scalar(index: Any) -> Any:
+    """A place as what a private function takes: scalars of Python stay what they are."""
+    return index if isinstance(index, int) else array(index)
+
+
+@named("dynamic_index_in_dim")
+def _taken(x: Any, index: Any, *, axis: int, keepdims: bool, negative: bool) -> Any:
+    found = dynamic_slice_in_dim(x, index, 1, axis, allow_negative_indices=negative)
+    return found if keepdims else shapes.squeezed(found, (axis,))
 
 
 def dynamic_update_slice(
@@ -154,8 +178,13 @@ def dynamic_update_index_in_dim(
     """
     x, part = array(operand), array(update)
     i = axis_of(axis, x.type.ndim)
-    part = part if part.type.ndim == x.type.ndim else shapes.expanded(part, (i,))
-    return dynamic_update_slice_in_dim(x, part, index, i, allow_negative_indices=allow_negative_indices)
+    return _replaced(x, part, _scalar(index), axis=i, negative=bool(allow_negative_indices))
+
+
+@named("dynamic_update_index_in_dim")
+def _replaced(x: Any, part: Any, index: Any, *, axis: int, negative: bool) -> Any:
+    part = part if part.type.ndim == x.type.ndim else shapes.expanded(part, (axis,))
+    return dynamic_update_slice_in_dim(x, part, index, axis, allow_negative_indices=negative)
 
 
 def gather(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors, vocabulary as ops
-from celadon.numpy import joining, ordering, shapes
+from celadon.numpy import joining, shapes
 from celadon.numpy.creation import filled, full as _full, full_like as _full_like
 from celadon.numpy.dtypes import requested
 from celadon.numpy.promotion import array, axes_of, axis_of, common_shape, operand as _operand, shape_from
@@ -330,6 +330,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
     i = axis_of(axis, x.type.ndim)
     if not 0 <= k <= x.type.shape[i]:
         raise errors.PlaceOutOfRange(function="lax.top_k", index=k, extent=x.type.shape[i])
-    order = ordering.argsort(x, i, descending=True, dtype=np.int32)
-    values = ordering.sort(x, i, descending=True)
-    return joining.part(values, i, 0, k), joining.part(order, i, 0, k)
+    last = x.type.ndim - 1
+    if i == last:
+        return tuple(ops.top_k(x, k=k))
+    return tuple(shapes.swapaxes(part, i, last) for part in ops.top_k(shapes.swapaxes(x, i, last), k=k))

@@ -11,7 +11,7 @@ from celadon.array import as_array
 from celadon.numpy.elementwise import imag, real
 from celadon.numpy.promotion import accept, converted, fixed_like, inexact, operand, same, shape_of
 from celadon.numpy.ufuncs import binary, defined_in, described, is_bool, unary
-from celadon.program import fixed
+from celadon.program import fixed, literal
 from celadon.types import bool_, kind
 from celadon.vocabulary.call import named
 
@@ -345,21 +345,27 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     >>> isclose(np.array([1.0, 2.0]), np.array([1.0, 2.1]))
     Array([ True, False], dtype=bool)
     """
-    return _isclose(operand(a), operand(b), operand(rtol), operand(atol), equal_nan=equal_nan)
+    x, y = operand(a), operand(b)
+    return _isclose(x, y, _unless(1e-05, rtol), _unless(1e-08, atol), equal_nan=bool(equal_nan))
+
+
+def _unless(default: float, given: Any) -> Any:
+    """An operand of a private function that has the default in itself."""
+    return None if type(given) is float and given == default else operand(given)
 
 
 @named("isclose")
 def _isclose(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Any:
     a, b = inexact("isclose", a, b)
     real_dtype = real(b).type.dtype
-    rtol, atol = converted(rtol, real_dtype), converted(atol, real_dtype)
-    both_nan = ops.and_(isnan(a), isnan(b))
-    size = ops.multiply(*same("isclose", rtol, ops.abs_(b)))
-    near = ops.compare(
-        *same("isclose", ops.abs_(ops.subtract(a, b)), ops.add(*same("isclose", atol, size))), direction="LE"
-    )
-    result = ops.or_(ops.compare(a, b, direction="EQ"), ops.and_(isfinite(b), near))
-    return ops.or_(result, both_nan) if equal_nan else result
+    rtol = literal(1e-05, real_dtype) if rtol is None else converted(rtol, real_dtype)
+    atol = literal(1e-08, real_dtype) if atol is None else converted(atol, real_dtype)
+    both_nan = ops.and_(isnan(a), isnan(b)) if equal_nan else None
+    finite, far = isfinite(b), ops.abs_(ops.subtract(a, b))
+    limit = ops.add(*same("isclose", atol, ops.multiply(*same("isclose", rtol, ops.abs_(b)))))
+    near = ops.compare(*same("isclose", far, limit), direction="LE")
+    result = ops.or_(ops.compare(a, b, direction="EQ"), ops.and_(finite, near))
+    return result if both_nan is None else ops.or_(result, both_nan)
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
@@ -368,12 +374,15 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     >>> allclose(np.array([1.0, 2.0]), np.array([1.0, 2.0]))
     Array(True, dtype=bool)
     """
-    return _allclose(operand(a), operand(b), operand(rtol), operand(atol), equal_nan=equal_nan)
+    x, y = operand(a), operand(b)
+    return _allclose(x, y, _unless(1e-05, rtol), _unless(1e-08, atol), equal_nan=bool(equal_nan))
 
 
 @named("allclose")
 def _allclose(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Any:
-    return _all(isclose(a, b, rtol, atol, equal_nan))
+    rtol = operand(1e-05) if rtol is None else rtol
+    atol = operand(1e-08) if atol is None else atol
+    return _all(_isclose(a, b, rtol, atol, equal_nan=equal_nan))
 
 
 def _all(x: Any) -> Any:

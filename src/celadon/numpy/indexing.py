@@ -24,11 +24,24 @@ _FAR = (1 << 31) - 1  # no axis is longer where places are of 32 bits
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A slice of one axis: `count` places from start, `step` apart."""
+    """A slice of one axis, within its extent: places from start to before stop, `step` apart."""
 
     start: int
-    count: int
+    stop: int
     step: int
+
+    @property
+    def count(self) -> int:
+        return len(range(self.start, self.stop, self.step))
+
+    @property
+    def upwards(self) -> tuple[int, int]:
+        """Where the same places start and end, from the lowest up."""
+        if self.step > 0:
+            return self.start, max(self.start, self.stop)
+        if not self.count:
+            return self.stop + 1, self.stop + 1
+        return self.start + (self.count - 1) * self.step, self.start + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +193,11 @@ def _range(entry: slice, extent: int, shape: Shape) -> Range:
     except TypeError:
         raise errors.SliceTraced(shape=shape, bound=next(b for b in bounds if not isinstance(b, int))) from None
     start, stop, step = slice(*places).indices(extent)
-    return Range(start, len(range(start, stop, step)), step)
+    return Range(start, stop, step)
 
 
 def _static(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:
-    x = _sliced(x, [Range(a.index, 1, 1) if isinstance(a, Place) else a for a in axes])
+    x = _sliced(x, [Range(a.index, a.index + 1, 1) if isinstance(a, Place) else a for a in axes])
     x = squeezed(x, [i for i, a in enumerate(axes) if isinstance(a, Place)])
     return _with_new(x, [i is _NEW for i in items if not isinstance(i, Place)])
 
@@ -195,15 +208,11 @@ def _with_new(x: Any, new: Sequence[bool]) -> Any:
 
 def _sliced(x: Any, ranges: Sequence[Range]) -> Any:
     """One range for each axis: a slice upwards, then turned round where a step is negative."""
-    starts, limits, strides = list[int](), list[int](), list[int]()
-    for r in ranges:
-        last = r.start + (r.count - 1) * r.step
-        first = min(r.start, last) if r.count else 0
-        starts.append(first)
-        limits.append(max(r.start, last) + 1 if r.count else 0)
-        strides.append(abs(r.step) if r.count > 1 or abs(r.step) == 1 else 1)
-    if tuple(limits) != x.type.shape or any(starts) or any(s != 1 for s in strides):
-        x = ops.slice_(x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=tuple(strides))
+    bounds = [r.upwards for r in ranges]
+    starts, limits = tuple([start for start, _ in bounds]), tuple([limit for _, limit in bounds])
+    strides = tuple([abs(r.step) for r in ranges])
+    if limits != x.type.shape or any(starts) or any(s != 1 for s in strides):
+        x = ops.slice_(x, start_indices=starts, limit_indices=limits, strides=strides)
     turned = tuple(i for i, r in enumerate(ranges) if r.step < 0)
     return ops.reverse(x, dimensions=turned) if turned else x
 

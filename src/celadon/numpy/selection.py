@@ -23,7 +23,7 @@ from celadon.numpy.promotion import (
     same,
 )
 from celadon.program import fixed, literal
-from celadon.types import Shape, kind
+from celadon.types import Shape, kind, result_type
 from celadon.vocabulary.call import named
 
 
@@ -34,8 +34,9 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
 
 @named("_where")
 def _where(condition: Any, x: Any, y: Any) -> Any:
-    condition = truth(condition)
-    x, y = same("where", x, y)
+    condition, x, y = truth(condition), operand(x, "where"), operand(y, "where")
+    dtype, weak = result_type((x.type, y.type))
+    x, y = converted(x, dtype, weak), converted(y, dtype, weak)
     shape = common_shape("where", condition.type.shape, x.type.shape, y.type.shape)
     whole = condition if not condition.type.shape else _spread(condition, shape)
     return ops.select(whole, _spread(x, shape), _spread(y, shape))

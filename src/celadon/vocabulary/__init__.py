@@ -9,6 +9,7 @@ from celadon.vocabulary.control import cond, while_loop
 from celadon.vocabulary.convolution import convolution
 from celadon.vocabulary.elementwise import *  # noqa: F403
 from celadon.vocabulary.index import dynamic_slice, dynamic_update_slice, gather, sort
+from celadon.vocabulary.largest import top_k
 from celadon.vocabulary.reduce import (
     argmax,
     argmin,
@@ -31,6 +32,7 @@ __all__ = [
     "cummin", "cumprod", "cumsum", "debug_callback", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute",
     "gather", "io_callback", "iota", "named", "optimization_barrier", "pad", "pure_callback",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "reshape", "reverse", "scan", "scatter", "scatter_apply", "slice_", "sort", "stop_gradient", "transpose", "while_loop",
+    "reshape", "reverse", "scan", "scatter", "scatter_apply", "slice_", "sort", "stop_gradient", "top_k",
+    "transpose", "while_loop",
 ]  # fmt: skip
 __all__ += elementwise.__all__
