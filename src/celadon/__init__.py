@@ -16,7 +16,7 @@ _HOMES = {
         "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier grad hessian "
         "jacfwd jacobian jacrev jvp linear_transpose linearize pure_callback remat value_and_grad vjp vmap"
     ),
-    "types": "ShapeDtypeStruct enable_x64 numpy_dtype_promotion",
+    "types": "ShapeDtypeStruct default_matmul_precision enable_x64 numpy_dtype_promotion numpy_rank_promotion",
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)

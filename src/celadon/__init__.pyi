@@ -62,8 +62,10 @@ from celadon.transforms import (
 )
 from celadon.types import (
     ShapeDtypeStruct as ShapeDtypeStruct,
+    default_matmul_precision as default_matmul_precision,
     enable_x64 as enable_x64,
     numpy_dtype_promotion as numpy_dtype_promotion,
+    numpy_rank_promotion as numpy_rank_promotion,
 )
 
 __version__: str

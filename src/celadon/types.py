@@ -18,6 +18,8 @@ DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
 enable_x64 = Setting("jax_enable_x64", False, keyed=True)
+default_matmul_precision = Setting("jax_default_matmul_precision", None, keyed=True)  # products are always exact to their dtype
+numpy_rank_promotion = Setting("jax_numpy_rank_promotion", "allow", keyed=True)
 numpy_dtype_promotion = Setting("jax_numpy_dtype_promotion", "standard", keyed=True)
 
 bfloat16: DType = np.dtype(ml_dtypes.bfloat16)

@@ -470,3 +470,27 @@ class TypePromotionError(CeladonError, ValueError):
     when = "When arrays of different dtypes meet while the setting is strict."
     trigger = "with celadon.numpy_dtype_promotion('strict'):\n    cnp.ones(2, 'int32') + cnp.ones(2, 'float32')"
     cured = "with celadon.numpy_dtype_promotion('strict'):\n    cnp.ones(2, 'int32').astype('float32') + cnp.ones(2, 'float32')"
+
+
+class RankPromotionError(CeladonError, ValueError):
+    code = "CEL457"
+    title = "Ranks differ, and rank promotion is off"
+    message = "{function} got the types {types}, whose numbers of dimensions differ"
+    cause = "With jax_numpy_rank_promotion set to raise, arrays are not given leading dimensions silently."
+    cure = "Reshape the operands to one rank, or set jax_numpy_rank_promotion to allow."
+    when = "When arrays with different numbers of dimensions, none of them 0, meet while the setting is raise."
+    trigger = "with celadon.numpy_rank_promotion('raise'):\n    cnp.ones((2, 3)) + cnp.ones(3)"
+    cured = "with celadon.numpy_rank_promotion('raise'):\n    cnp.ones((2, 3)) + cnp.ones((1, 3))"
+    related = ("CEL458",)
+
+
+class RankPromotionWarning(CeladonError, UserWarning):
+    code = "CEL458"
+    title = "An array was given leading dimensions"
+    message = "{function} got the types {types}, whose numbers of dimensions differ"
+    cause = "With jax_numpy_rank_promotion set to warn, every such broadcast is reported."
+    cure = "Reshape the operands to one rank, or set jax_numpy_rank_promotion to allow."
+    when = "When arrays with different numbers of dimensions, none of them 0, meet while the setting is warn."
+    trigger = "with celadon.numpy_rank_promotion('warn'):\n    cnp.ones((2, 3)) + cnp.ones(3)"
+    cured = "with celadon.numpy_rank_promotion('warn'):\n    cnp.ones((2, 3)) + cnp.ones((1, 3))"
+    related = ("CEL457",)

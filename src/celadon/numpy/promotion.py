@@ -23,6 +23,7 @@ from celadon.types import (
     int32,
     kind,
     numpy_dtype_promotion,
+    numpy_rank_promotion,
     result_type,
     scalar_type,
     short_names,
@@ -147,6 +148,8 @@ def _promoted(function: str, xs: Sequence[Any], least: str) -> list[Any]:
         return values
     if numpy_dtype_promotion.value == "strict":
         _require_one_dtype(function, types)
+    if numpy_rank_promotion.value != "allow":
+        _require_one_rank(function, types)
     return [_planned(x, plan, k) for k, x in enumerate(values)]
 
 
@@ -154,6 +157,15 @@ def _require_one_dtype(function: str, types: Sequence[ArrayType]) -> None:
     strong = {t.dtype for t in types if not t.weak_type}
     if len(strong) > 1 or any(kind(t.dtype) not in _HOLDS[kind(d)] for t in types if t.weak_type for d in strong):
         raise errors.TypePromotionError(function=function, types=", ".join(map(str, types)))
+
+
+def _require_one_rank(function: str, types: Sequence[ArrayType]) -> None:
+    if len({t.ndim for t in types if t.shape}) < 2:
+        return
+    facts = {"function": function, "types": ", ".join(map(str, types))}
+    if numpy_rank_promotion.value == "raise":
+        raise errors.RankPromotionError(**facts)
+    errors.warn(errors.RankPromotionWarning(**facts))
 
 
 _HOLDS = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc"}  # kinds of weak scalars that each kind takes in
