@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from celadon import errors
 from celadon.program import Equation, Literal, Program, Var
 from celadon.tracing import Record, Recorded, apply_in
-from celadon.transforms.forward import for_each
+from celadon.transforms.forward import for_each, zero
+from celadon.types import ArrayType
 from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.reduce import reduce_sum
+from celadon.vocabulary.shape import broadcast_in_dim
 
 if TYPE_CHECKING:
     from celadon.op import Op
@@ -26,6 +28,11 @@ class Linear(Record):
                     return op.expand(*operands, **params)
                 return super().apply(op, operands, params)
         return apply_in(self.outer, op, operands, params)
+
+    def zeros(self, type: ArrayType) -> Any:
+        """A zero among the tangents: recorded here, though it comes from none."""
+        params = {"shape": type.shape, "broadcast_dimensions": ()}
+        return super().apply(broadcast_in_dim, [zero(type)], params) if type.shape else zero(type)
 
 
 def pull(program: Program, cotangents: Sequence[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from celadon.transforms.backward import Linear, pull
 from celadon.transforms.batching import Batch, at
 from celadon.transforms.forward import Dual, Jvp, instantiated
 from celadon.transforms.replay import replay
+from celadon.vocabulary.bodies import closed
 
 Mask = tuple[bool, ...]
 
@@ -83,24 +84,25 @@ def _duals(program: Program, moving: Mask, record: Record, linear: Linear | None
     return primals, duals, jvp
 
 
-def linearized(program: Program, moving: Mask) -> Linearized:
-    """The program in a forward part and a part that is linear in the tangents of the inputs that move."""
-    return remembered(program, ("linearized", moving, settings.key()), lambda: _linearized(program, moving))
+def linearized(program: Program, moving: Mask, whole: Mask | None = None) -> Linearized:
+    """The program in a forward part and a part that is linear in the tangents of the inputs that move; results marked in
+    `whole` have a tangent in any case."""
+    return remembered(program, ("linearized", moving, whole, settings.key()), lambda: _linearized(program, moving, whole))
 
 
-def _linearized(program: Program, moving: Mask) -> Linearized:
+def _linearized(program: Program, moving: Mask, whole: Mask | None) -> Linearized:
     with recorded(f"{program.name}_forward", False) as record:
         linear = Linear(f"{program.name}_linear", record, False)
         primals, duals, jvp = _duals(program, moving, record, linear)
         with interpreting(jvp):
             results = [jvp.parts(x) for x in replay(program, duals)]
-        tangents = [t for _, t in results if t is not None]
-        body = linear.program(tangents)
+        tangents = [linear.zeros(x.type) if t is None and whole and whole[k] else t for k, (x, t) in enumerate(results)]
+        body = linear.program([t for t in tangents if t is not None])
         places = {x.variable: i for i, x in enumerate(primals)}
         kept, residuals = _residuals(body, places)
         forward = record.program([*(x for x, _ in results), *kept])
     linear.open = jvp.open = False
-    return Linearized(forward, _closed(body), residuals, tuple([t is not None for _, t in results]))
+    return Linearized(forward, closed(body), residuals, tuple([t is not None for t in tangents]))
 
 
 def _residuals(body: Program, places: dict[Var, int]) -> tuple[list[Any], tuple[int, ...]]:
@@ -113,12 +115,6 @@ def _residuals(body: Program, places: dict[Var, int]) -> tuple[list[Any], tuple[
             place = -len(kept)
         indices.append(place)
     return kept, tuple(indices)
-
-
-def _closed(program: Program) -> Program:
-    """The program with its captures as first inputs."""
-    inputs = [*(var for var, _ in program.captures), *program.inputs]
-    return Program(inputs, program.equations, program.outputs, (), program.name)
 
 
 def transposed(program: Program, linear: Mask, given: Mask) -> Transposed:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from celadon import errors, tracing, tree
 from celadon.program import Program
 from celadon.tracing import interpreting, type_of
-from celadon.transforms import calls  # noqa: F401  (the rules of call)
+from celadon.transforms import rules  # noqa: F401  (of ops that hold programs)
 from celadon.transforms.backward import Linear, pull
 from celadon.transforms.forward import Dual, Jvp
 from celadon.transforms.replay import replay

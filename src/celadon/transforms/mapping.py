@@ -9,7 +9,7 @@ from typing import Any
 from celadon import errors, tracing, tree
 from celadon.signature import Parameters, parameters_of
 from celadon.tracing import interpreting
-from celadon.transforms import calls  # noqa: F401  (the rules of call)
+from celadon.transforms import rules  # noqa: F401  (of ops that hold programs)
 from celadon.transforms.batching import Batch, at
 from celadon.transforms.gradients import name_of
 from celadon.transforms.values import as_value
