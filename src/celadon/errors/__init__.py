@@ -7,7 +7,7 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from celadon.errors import catalogue
-from celadon.errors.catalogue import CeladonError, describe, user_frame, user_line
+from celadon.errors.catalogue import CeladonError, describe, user_frame, user_line, warn
 
 if TYPE_CHECKING:
     from celadon.errors.arrays import *  # noqa: F403
@@ -38,4 +38,4 @@ else:  # most programs raise none of them
         return known[name]
 
 
-__all__ = ["CeladonError", "describe", "entries", "user_frame", "user_line"]
+__all__ = ["CeladonError", "describe", "entries", "user_frame", "user_line", "warn"]
