@@ -6,7 +6,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "array": "Array",
-    "calling": "block_until_ready clear_caches disable_jit eval_shape jit no_tracing",
+    "calling": "block_until_ready clear_caches disable_jit eval_shape jit make_jaxpr no_tracing",
+    "compiler": "enable_checks",
     "configuration": "config",
     "devices": (
         "default_backend device_count device_get device_put devices local_device_count local_devices process_count process_index"
@@ -16,6 +17,7 @@ _HOMES = {
         "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier grad hessian "
         "jacfwd jacobian jacrev jvp linear_transpose linearize pure_callback remat value_and_grad vjp vmap"
     ),
+    "random.keys": "legacy_prng_key",
     "types": "ShapeDtypeStruct default_matmul_precision enable_x64 numpy_dtype_promotion numpy_rank_promotion",
 }
 

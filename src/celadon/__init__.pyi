@@ -23,8 +23,10 @@ from celadon.calling import (
     disable_jit as disable_jit,
     eval_shape as eval_shape,
     jit as jit,
+    make_jaxpr as make_jaxpr,
     no_tracing as no_tracing,
 )
+from celadon.compiler import enable_checks as enable_checks
 from celadon.configuration import config as config
 from celadon.devices import (
     default_backend as default_backend,
@@ -38,6 +40,7 @@ from celadon.devices import (
     process_index as process_index,
 )
 from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
+from celadon.random.keys import legacy_prng_key as legacy_prng_key
 from celadon.transforms import (
     checkpoint as checkpoint,
     checkpoint_policies as checkpoint_policies,

@@ -156,6 +156,14 @@ def _on_bits(bound: Bound, program: Program) -> Bound:
     return lambda arrays: bound([x.typed(keys[i]) if i in keys else x for i, x in enumerate(arrays)])
 
 
+def _lowered(program: Program, chosen: Executor) -> Program:
+    lowered = compiler.lower(program, chosen.native)
+    if not compiler.enable_checks.value:
+        return compiler.simplify(lowered)
+    compiler.check(program, "trace")
+    return compiler.check(compiler.simplify(compiler.check(lowered, "lower")), "simplify")
+
+
 def bind(program: Program) -> Binding:
     """Lower, simplify and lift a program, compile its structure unless it is known, and plan it for its numbers.
 
@@ -163,12 +171,12 @@ def bind(program: Program) -> Binding:
     """
     start = time.perf_counter()
     chosen = executor()
-    lowered = compiler.simplify(compiler.lower(program, chosen.native))
+    lowered = _lowered(program, chosen)
     lacking = chosen.lacks(lowered)
     if lacking:
         events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
         chosen = executor("reference")
-        lowered = compiler.simplify(compiler.lower(program, chosen.native))
+        lowered = _lowered(program, chosen)
     structure, numbers = compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
     found, seconds = store.get(chosen, structure)
     bound = _typed(found.bind(structure, numbers), program, structure)

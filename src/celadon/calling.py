@@ -22,6 +22,7 @@ from celadon.tracing import Recorded, Tracer, Value, disable_jit
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, canonical, scalar_type, short_names
 from celadon.vocabulary.call import call
+from celadon.vocabulary.collective import axes_in_scope
 
 no_tracing = Setting("jax_no_tracing", False)
 
@@ -401,6 +402,30 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ShapeDtypeStruct(shape=(2,), dtype=float32)
     """
     return jit(fun).eval_shape(*args, **kwargs)
+
+
+def make_jaxpr(
+    fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), axis_env: Any = None, return_shape: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the program of fun for its arguments instead of running it; the program prints itself.
+
+    Args:
+        static_argnums: as for jit; axis_env: pairs (name, size) of named axes that fun may use; return_shape: return a pair
+            of the program and the tree of the results' shapes and dtypes.
+
+    >>> print(make_jaxpr(lambda x: x + x)(1.0))
+    <lambda>(a:f32[]) -> (b)
+      b:f32[] = add(a, a)
+    """
+    jitted = jit(fun, static_argnums=static_argnums or None)
+
+    @functools.wraps(fun, updated=())
+    def program_of(*args: Any, **kwargs: Any) -> Any:
+        with axes_in_scope((*(axis_env or ()), *axes_in_scope.value)):
+            traced = jitted.trace(*args, **kwargs)
+        return (traced.program, traced.out_info) if return_shape else traced.program
+
+    return program_of
 
 
 def run(body: Program, values: Sequence[Any]) -> list[Any]:

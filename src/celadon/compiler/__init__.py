@@ -1,7 +1,8 @@
 """The compiler's table of contents: lower, (text), simplify, lift; each stage named, timed and reported."""
 
+from celadon.compiler.check import check, enable_checks
 from celadon.compiler.lift import EVERYTHING, NOTHING, Numbers, Structure, lift
 from celadon.compiler.lower import lower
 from celadon.compiler.simplify import simplify
 
-__all__ = ["EVERYTHING", "NOTHING", "Numbers", "Structure", "lift", "lower", "simplify"]
+__all__ = ["EVERYTHING", "NOTHING", "Numbers", "Structure", "check", "enable_checks", "lift", "lower", "simplify"]

@@ -122,3 +122,17 @@ class DeviceUnknown(CeladonError, ValueError):
     trigger = "from celadon import xla; xla.XLA(device=4096).shardings()"
     cured = "from celadon import xla; xla.XLA(device=0).shardings()"
     related = ("CEL540",)
+
+
+class ProgramInvalid(CeladonError, ValueError):
+    code = "CEL543"
+    title = "A program does not hold together"
+    message = "the program {name}, after {stage}, is invalid: {reason}"
+    cause = "A stage of the compiler, or an op from outside with a wrong type rule, made a program that contradicts itself."
+    cure = "Correct the type rule of the op from outside; if there is none, report the program."
+    when = "When jax_enable_checks is on and a program is compiled."
+    trigger = (
+        "from celadon.compiler import check\nfrom celadon.program import Program, Var\nfrom celadon.types import ArrayType\n"
+        "check(Program((), (), (Var(ArrayType((), np.dtype('float32'))),)), 'trace')"
+    )
+    cured = "from celadon.compiler import check\nfrom celadon.program import Program\ncheck(Program((), (), ()), 'trace')"

@@ -104,3 +104,27 @@ class OptionsExclude(CeladonError, ValueError):
     when = "When random.key or random.wrap_key_data gets impl= and dtype=."
     trigger = "celadon.random.key(0, impl='threefry2x32', dtype='threefry2x32')"
     cured = "celadon.random.key(0, dtype='threefry2x32')"
+
+
+class LegacyKeyError(CeladonError, ValueError):
+    code = "CEL469"
+    title = "A raw key was made, and raw keys are off"
+    message = "random.PRNGKey makes a raw uint32 key, which the setting jax_legacy_prng_key forbids"
+    cause = "Raw keys are plain arrays, which arithmetic can spoil unnoticed."
+    cure = "Use random.key, which makes a typed key."
+    when = "When random.PRNGKey is called while jax_legacy_prng_key is error."
+    trigger = "with celadon.legacy_prng_key('error'):\n    celadon.random.PRNGKey(0)"
+    cured = "with celadon.legacy_prng_key('error'):\n    celadon.random.key(0)"
+    related = ("CEL470",)
+
+
+class LegacyKeyWarning(CeladonError, UserWarning):
+    code = "CEL470"
+    title = "A raw key was made"
+    message = "random.PRNGKey makes a raw uint32 key, of which the setting jax_legacy_prng_key warns"
+    cause = "Raw keys are plain arrays, which arithmetic can spoil unnoticed."
+    cure = "Use random.key, which makes a typed key."
+    when = "When random.PRNGKey is called while jax_legacy_prng_key is warn."
+    trigger = "with celadon.legacy_prng_key('warn'):\n    celadon.random.PRNGKey(0)"
+    cured = "with celadon.legacy_prng_key('warn'):\n    celadon.random.key(0)"
+    related = ("CEL469",)

@@ -22,6 +22,7 @@ from celadon.vocabulary.call import named
 GENERATOR = "threefry2x32"
 Words = tuple[Any, Any]
 
+legacy_prng_key = Setting("jax_legacy_prng_key", "allow")
 default_impl = Setting("jax_default_prng_impl", GENERATOR, keyed=True)
 
 
@@ -47,7 +48,15 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     Array([ 0, 42], dtype=uint32)
     """
     _check_generator("random.PRNGKey", impl, None)
+    if legacy_prng_key.value != "allow":
+        _report_legacy()
     return _seeded("random.PRNGKey", seed)
+
+
+def _report_legacy() -> None:
+    if legacy_prng_key.value == "error":
+        raise errors.LegacyKeyError()
+    errors.warn(errors.LegacyKeyWarning())
 
 
 def _check_generator(function: str, impl: Any, dtype: Any) -> None:
