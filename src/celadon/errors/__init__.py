@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from celadon.errors.effects import *  # noqa: F403
     from celadon.errors.execution import *  # noqa: F403
     from celadon.errors.functions import *  # noqa: F403
+    from celadon.errors.linalg import *  # noqa: F403
     from celadon.errors.nn import *  # noqa: F403
     from celadon.errors.random import *  # noqa: F403
     from celadon.errors.statics import *  # noqa: F403
