@@ -19,6 +19,7 @@ from celadon.vocabulary.window import combiner
 
 Maker = Callable[[Op], Iterator["Sample"]]
 DTYPES: tuple[DType, ...] = tuple(short_names)
+DOUBLE: tuple[DType, ...] = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +192,7 @@ def _cumulative(op: Op) -> Iterator[Sample]:
 
 
 def _reduce(op: Op) -> Iterator[Sample]:
-    for dtype in (float32, int32, bfloat16):
+    for dtype in (float32, int32, bfloat16, *DOUBLE):
         x, start = values(dtype, (3, 4)), np.array(1, dtype)
         yield Sample(op, (x, start), {"axes": (0,), "body": combiner(vocabulary.maximum, dtype)})
         yield Sample(op, (x, start), {"axes": (0, 1), "body": combiner(vocabulary.add, dtype)})
@@ -207,8 +208,9 @@ def _reduce(op: Op) -> Iterator[Sample]:
 def _window(op: Op) -> Iterator[Sample]:
     ones = (1, 1)
     plain = {"window_strides": ones, "base_dilations": ones, "window_dilations": ones, "padding": ((0, 0), (0, 0))}
-    for dtype in (float32, int32):
-        x, body = values(dtype, (5, 7)), combiner(vocabulary.maximum, dtype)
+    bodies = (vocabulary.maximum, vocabulary.add, vocabulary.multiply)
+    for dtype, body in itertools.product((float32, int32, *DOUBLE), bodies):
+        x, body = values(dtype, (5, 7)), combiner(body, dtype)
         start = np.array(-100, dtype)
         yield Sample(op, (x, start), {"body": body, "window_dimensions": (2, 3), **plain})
         strided = {"window_strides": (2, 1), "base_dilations": (1, 2), "window_dilations": (2, 1)}

@@ -11,7 +11,8 @@ from celadon.op import Op
 from celadon.program import fixed
 from celadon.settings import Setting
 from celadon.types import ArrayType, int32
-from celadon.vocabulary.arithmetic import multiply
+from celadon.vocabulary.arithmetic import divide, multiply
+from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.kinds import like
 from celadon.vocabulary.reduce import reduce_max, reduce_min, reduce_sum
 from celadon.vocabulary.shape import broadcast_in_dim, concatenate, iota, slice_, transpose
@@ -69,12 +70,18 @@ def _extreme(op: Op) -> Any:
     return lambda batch, x, axis: x if axis is None else op(x, axes=(axis,))
 
 
+def _extreme_tangent(t: Any, out: Any, x: Any, *, axes: Names) -> Any:
+    """The mean over the members that have the extreme value."""
+    share = select(compare(x, out, direction="EQ"), like(1, x), like(0, x))
+    return divide(psum(multiply(t, share), axes=axes), psum(share, axes=axes))
+
+
 psum = Op(
     "psum", _same, tangent=("linear",), transpose=(lambda ct, x, *, axes: psum(ct, axes=axes),),
     batch=_over("psum", _summed), kind="collective",
 )  # fmt: skip
-pmax = Op("pmax", _same, batch=_over("pmax", _extreme(reduce_max)), kind="collective")
-pmin = Op("pmin", _same, batch=_over("pmin", _extreme(reduce_min)), kind="collective")
+pmax = Op("pmax", _same, tangent=(_extreme_tangent,), batch=_over("pmax", _extreme(reduce_max)), kind="collective")
+pmin = Op("pmin", _same, tangent=(_extreme_tangent,), batch=_over("pmin", _extreme(reduce_min)), kind="collective")
 _registry = {"psum": psum, "pmax": pmax, "pmin": pmin}
 
 
