@@ -1,9 +1,13 @@
 """jit: its arguments, its keys, its stages, its warnings."""
 
+import collections
+import copy
 import dataclasses
 import functools
 import gc
 import logging
+import pickle
+import traceback
 import types
 import warnings
 import weakref
@@ -375,6 +379,43 @@ def test_leaked_tracer_names_function_and_line():
     for use in (lambda: kept[0] + 1, lambda: celadon.jit(lambda y: y + kept[0])(1.0), lambda: celadon.jit(scale)(kept[0], 1.0)):
         with pytest.raises(errors.UnexpectedTracerError, match=r"leaky.*test_jit.py"):
             use()
+
+
+def test_a_traceback_shows_the_users_lines_and_one_of_ours():
+    def inner(x):
+        return x if x > 0 else -x
+
+    def names(error):
+        return [frame.name for frame in traceback.extract_tb(error.__traceback__) if "site-packages" not in frame.filename]
+
+    outer = celadon.jit(lambda x: celadon.jit(inner)(x))
+    with pytest.raises(errors.TracerBoolConversionError) as caught:
+        outer(1.0)
+    own = "test_a_traceback_shows_the_users_lines_and_one_of_ours"
+    assert names(caught.value) == [own, "__call__", "<lambda>", "inner"]
+    celadon.config.update("jax_traceback_filtering", "off")
+    try:
+        with pytest.raises(errors.TracerBoolConversionError) as caught:
+            outer(1.0)
+    finally:
+        celadon.config.update("jax_traceback_filtering", "auto")
+    assert len(names(caught.value)) > 8 and names(caught.value)[-1] != "inner"
+
+
+def test_a_tracer_is_copied_as_itself_and_not_pickled_or_formatted():
+    def copies(x):
+        assert copy.copy(x) is x and copy.deepcopy([x])[0] is x and f"{x}" == str(x)
+        return x
+
+    celadon.jit(copies)(1.0)
+    for use in (pickle.dumps, lambda x: f"{x:.2f}"):
+        with pytest.raises(errors.ConcretizationTypeError, match="argument x"):
+            celadon.jit(lambda x, use=use: use(x))(1.0)
+
+
+def test_what_optree_alone_takes_apart_is_no_argument():
+    with pytest.raises(errors.ArgumentNotArray, match=r"x\['a'\].*deque"):
+        celadon.jit(lambda x: x)({"a": collections.deque([1.0]), "b": 1.0})
 
 
 def test_objects_that_are_no_arrays_are_named_by_path():

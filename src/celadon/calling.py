@@ -6,6 +6,7 @@ import functools
 import time
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from celadon import array, cache, errors, events, explain, program, settings, statics, tracing, tree
 from celadon.array import Array
+from celadon.errors.tracebacks import without_own_frames
 from celadon.program import Program, remembered
 from celadon.settings import Setting
 from celadon.signature import Parameters, Selection, Signature, leaf_names, parameters_of, resolved_indices, select
@@ -93,7 +95,10 @@ class Jit:
             run = self._remembered(args)
             if run is not None:
                 return run(args)
-        return self._general(args, kwargs)
+        try:
+            return self._general(args, kwargs)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904 (the same one)
 
     def _remembered(self, args: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Any] | None:
         """What the fast path knows to run for positional arrays, Python scalars and plain static values."""
@@ -171,7 +176,10 @@ class Jit:
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace for these arguments (arrays, or anything with shape and dtype) without running."""
-        return self._traced(Request(self, args, kwargs))
+        try:
+            return self._traced(Request(self, args, kwargs))
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904 (the same one)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace and lower for these arguments; `.as_text()` of the result is StableHLO."""
@@ -278,7 +286,11 @@ class Request:
         paths = tree.flatten_with_path((self.traced_args, self.traced_kwargs))[0]
         shift = [i for i in range(len(self.args)) if i not in self.positions]
         pairs = [(_first(path), keystr(path[2:])) for path, _ in paths]
-        return leaf_names(self.jitted.parameters, pairs, shift)
+        found = leaf_names(self.jitted.parameters, pairs, shift)
+        for name, (_, leaf) in zip(found, paths, strict=True):
+            if isinstance(leaf, deque):  # which optree alone takes apart
+                raise errors.ArgumentNotArray(argument=name, function=self.jitted.name, type=type(leaf).__name__)
+        return found
 
     def signature(self) -> Signature:
         name_of = self.jitted.parameters.name_of

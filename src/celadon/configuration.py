@@ -13,7 +13,6 @@ compilation_cache_dir = Setting("jax_compilation_cache_dir", None, changed=store
 Setting("jax_persistent_cache_min_compile_time_secs", 0.0)
 Setting("jax_persistent_cache_min_entry_size_bytes", 0)
 Setting("jax_platforms", None)
-Setting("jax_traceback_filtering", "auto")
 
 
 class Config:

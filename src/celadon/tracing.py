@@ -219,6 +219,18 @@ class Tracer(Value):
         """The line that made the value, in words."""
         return "an unknown line"
 
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise self.asked(errors.ConcretizationTypeError, wanted="value to pickle")
+
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
+        return self
+
     tolist = item
     __hash__ = Value.__hash__
 

@@ -85,10 +85,10 @@ class EmptyReduction(CeladonError, ValueError):
 class TooManyIndices(CeladonError, IndexError):
     code = "CEL437"
     title = "An array has fewer dimensions than it was indexed with"
-    message = "{count} indices were given for an array of shape {shape}"
+    message = "{given} were given for an array of shape {shape}"
     cause = "Each integer, slice or array in the brackets takes one dimension (a boolean array takes its own number of them)."
     cure = "Give at most as many indices as there are dimensions."
-    when = "When x[i, j, ...] names more dimensions than x has, or holds more than one Ellipsis."
+    when = "When x[i, j, ...] names more dimensions than x has, or holds more than one ellipsis (...)."
     trigger = "cnp.ones(3)[0, 0]"
     cured = "cnp.ones((3, 1))[0, 0]"
 

@@ -91,7 +91,7 @@ def sorted_out(x: Any, key: Any, wrap: bool = True) -> tuple[Any, list[Item], bo
     used = sum(_axes_of(e) for e in entries)
     dots = [i for i, e in enumerate(entries) if e is Ellipsis]
     if used > len(shape) or len(dots) > 1:
-        raise errors.TooManyIndices(count=used, shape=shape)
+        raise errors.TooManyIndices(given=f"{used} indices" if used > len(shape) else "two ellipses (...)", shape=shape)
     rest = [slice(None)] * (len(shape) - used)
     place = dots[0] if dots else len(entries)
     entries[place : place + 1] = rest
