@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import types
 import weakref
 from collections import Counter
@@ -11,13 +10,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celadon import errors, events, signature as signatures
+from celadon.facade import Lazy
 from celadon.settings import Setting
 from celadon.signature import Difference, Signature
 
 if TYPE_CHECKING:
+    import logging
+
     from celadon.calling import Jit
     from celadon.stages import Entry
     from celadon.tables import Table
+else:
+    logging = Lazy("logging")
 
 log_compiles = Setting("jax_log_compiles", False)
 explain_cache_misses = Setting("jax_explain_cache_misses", False)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from celadon import errors
 from celadon.locks import process_lock
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 ALIGNMENT = 64
 ADDRESSABLE = 1 << 47  # bytes: what no machine has

@@ -7,7 +7,6 @@ import functools
 import importlib.util
 import os
 import sys
-from pathlib import Path
 
 from celadon import errors
 
@@ -41,17 +40,17 @@ def address(name: str) -> int:
 def _library() -> ctypes.CDLL:
     path = _path()
     if sys.platform == "win32":
-        os.add_dll_directory(str(path.parent))
-    library = ctypes.CDLL(str(path))
+        os.add_dll_directory(os.path.dirname(path))
+    library = ctypes.CDLL(path)
     getattr(library, _PREFIX + "openblas_set_num_threads")(1)
     return library
 
 
-def _path() -> Path:
+def _path() -> str:
     """Found without importing the package, whose own import takes longer than loading the library."""
     spec = importlib.util.find_spec(_PACKAGE)
-    folder = Path(spec.origin).parent / "lib" if spec is not None and spec.origin is not None else Path()
-    for path in sorted(folder.glob("lib*openblas*")):
-        if path.suffix in (".so", ".dylib", ".dll"):
-            return path
+    folder = os.path.join(os.path.dirname(spec.origin), "lib") if spec is not None and spec.origin is not None else ""
+    for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
+        if name.startswith("lib") and "openblas" in name and name.endswith((".so", ".dylib", ".dll")):
+            return os.path.join(folder, name)
     raise errors.NumericLibraryMissing(library=_PACKAGE, entry="its shared library", reason="not installed")

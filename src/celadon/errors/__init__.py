@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from celadon.errors import catalogue
 from celadon.errors.catalogue import CeladonError, describe, user_frame, user_line, warn
+from celadon.facade import Lazy
 
 if TYPE_CHECKING:
     from celadon.errors.arrays import *  # noqa: F403
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from celadon.errors.trees import *  # noqa: F403
     from celadon.errors.windows import *  # noqa: F403
 else:  # most programs raise none of them
+    pkgutil = Lazy("pkgutil")
 
     def __getattr__(name: str) -> Any:
         """The first error that is asked for loads all."""

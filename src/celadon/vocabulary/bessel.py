@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebval
 
 from celadon.types import DType, float32
 from celadon.vocabulary.arithmetic import abs_, add, divide, maximum, minimum, multiply, subtract
@@ -60,7 +59,7 @@ _I1_FAR: Coefficients = (
 
 
 def _chebyshev(x: Array, coefficients: Coefficients) -> Array:
-    return chebval(x, np.array(coefficients))
+    return np.polynomial.chebyshev.chebval(x, np.array(coefficients))
 
 
 def _far(size: Array, coefficients: Coefficients) -> Array:

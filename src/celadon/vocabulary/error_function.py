@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebval
 
 Array = Any
 Coefficients = tuple[float, ...]
@@ -31,7 +30,7 @@ _FAR: Coefficients = (
 )  # fmt: skip
 
 def _chebyshev(x: Array, coefficients: Coefficients) -> Array:
-    return chebval(x, np.array(coefficients))
+    return np.polynomial.chebyshev.chebval(x, np.array(coefficients))
 
 
 def erf(x: Array) -> Array:
