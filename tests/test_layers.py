@@ -1,6 +1,7 @@
 """The layer table: no import of a higher layer, none in circles, third parties only where they may stand."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 from typing import TypeGuard
@@ -182,6 +183,14 @@ def _stubbed(stub: ast.Module) -> set[tuple[str, str]]:
     nodes = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     assert all(alias.asname == alias.name for node in nodes for alias in node.names)
     return {(str(node.module), alias.name) for node in nodes for alias in node.names}
+
+
+def test_the_design_page_has_every_module_in_its_layer() -> None:
+    page = (SOURCE.parent / "docs" / "design.md").read_text()
+    rows = dict(re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE))
+    shown = {(name, int(number)) for number, row in rows.items() for name in re.findall(r"`(\w+)`", row)}
+    there = {name.split(".")[0] for name in MODULES} - {"__init__"}
+    assert {name: layer(name) for name in there if (name, layer(name)) not in shown} == {}
 
 
 def test_the_reader_sees_a_violation() -> None:

@@ -202,3 +202,17 @@ def test_several_devices() -> None:
     done = subprocess.run([sys.executable, "-c", SEVERAL], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:3] == ["[2]", "[0, 1, 2, 3]", "[0, 1, 2, 3]"]
+
+
+def test_what_stablehlo_has_no_op_for_is_a_custom_call_that_parses():
+    def pair(y):
+        return np.asarray(y) * 2, np.float32(1)
+
+    def calls(x):
+        celadon.debug.callback(print, x)
+        types = celadon.ShapeDtypeStruct((3,), "float32"), celadon.ShapeDtypeStruct((), "float32")
+        return celadon.pure_callback(pair, types, x)
+
+    text = celadon.jit(calls).lower(np.ones(3, np.float32)).as_text()
+    parsed = xla.parse(text)
+    assert "custom_call @debug_callback(%arg0) {has_side_effect = true}" in parsed and "@pure_callback(%arg0)" in parsed

@@ -140,7 +140,16 @@ def _rule(op: Op) -> Rule:
         return RULES[op.name]
     if op.name == "call" or op.name in PRIVATE:
         return _call
+    if op.text is None:
+        return _custom_call
     return op.text if callable(op.text) else elementwise
+
+
+def _custom_call(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    """What StableHLO has no op for: a call of something outside, by the op's name."""
+    effects = " {has_side_effect = true}" if equation.op.effects else ""
+    called = f"stablehlo.custom_call @{equation.op.name}({', '.join(operands)}){effects}"
+    scope.bind(equation.outputs, f"{called} : {function_type(equation)}")
 
 
 def _call(scope: Scope, equation: Equation, operands: list[str]) -> None:
