@@ -39,7 +39,7 @@ class Op:
     expand(*values, **params): for a macro op, the same in terms of other ops.
     text: the name it has in StableHLO text if it prints like an elementwise op, or a rule (see compiler/stablehlo.py).
     unite(equation): pairs of axes whose extents are one number by the op's own type rule.
-    numbers: names of the parameters that are numbers; all others are structure.
+    numbers: names of the parameters that are numbers, or functions to call back; all others are structure.
     effects: it does something besides its results: dead-code removal keeps it.
     widen(equation, bodies, operands): for an op with bodies, the equation with these bodies for its own, each of which
         takes further inputs ahead of them: these operands.

@@ -181,6 +181,33 @@ def test_loops_nest(kernels):
     assert len(log.calls()) == 12
 
 
+@pytest.mark.parametrize("stop, calls", [(0, 5), (1, 0)])
+def test_repeat_unless_ends_by_its_word(kernels, stop, calls):
+    log, word = Log(kernels), words(stop)
+    body = words(*log.step(7))
+    table = table_of(body, 1, 5, word)
+    run(calling("repeat_unless", table))
+    assert log.calls() == [(7, 0, 1)] * calls
+
+
+def test_repeat_unless_ends_in_the_middle(kernels):
+    log, word = Log(kernels), words(0)
+    up = words(word.ctypes.data)
+    body = np.array([log.step(7), (kernels["increment"], up.ctypes.data, 1, 1)], np.int64)
+    table = table_of(body, 2, 5, word)
+    run(calling("repeat_unless", table))
+    assert log.calls() == [(7, 0, 1)]
+
+
+@pytest.mark.parametrize("stop", [0, 1])
+def test_halt_ends_a_while(kernels, stop):
+    word, flags = words(stop), np.full(8, 1, np.uint8)
+    cell = words(flags.ctypes.data)
+    table = table_of(word, cell, 3)
+    run(calling("halt", table))
+    assert flags.tolist() == [1, 1, 1, 1 - stop, 1, 1, 1, 1]
+
+
 def test_cells_are_set_moved_and_exchanged():
     source, cells = words(1000, 2000), words(0, 0, 0)
     begin = table_of(2, cells[:1], source[:1], 8, cells[1:2], source[1:], -3)

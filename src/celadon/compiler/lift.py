@@ -118,7 +118,8 @@ def _integers(equations: Sequence[Equation]) -> tuple[Any, ...]:
     found: list[Any] = []
     for equation in equations:
         op, params = equation.op, equation.params
-        found += [params[name] for name in params if name in op.numbers] if op.numbers else ()
+        if op.numbers:
+            found += [params[name] for name in params if name in op.numbers and not callable(params[name])]
         if op.multiple:
             found += [number for body in bodies(params) for number in _integers(body.equations)]
     return tuple(found)

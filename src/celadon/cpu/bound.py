@@ -16,6 +16,7 @@ import numpy as np
 from celadon.array import Array
 from celadon.compiler.lift import Numbers, Structure
 from celadon.cpu.driver import runtime
+from celadon.cpu.hosts import Caller, functions
 from celadon.cpu.plan import NUMBER_BYTES, WORD, Outline, Plan
 from celadon.memory import Block, allocate
 
@@ -26,13 +27,17 @@ _HOLD_BELOW = 20_000.0
 class Frame:
     """The memory of one call at a time: cells, tables and steps, and the arena if it is small."""
 
-    __slots__ = ("arena", "block", "cells", "count", "steps")
+    __slots__ = ("arena", "block", "caller", "cells", "count", "steps")
 
     def __init__(self, plan: Plan):
         self.block = allocate(len(plan.words) * WORD)
         words = self.block.view(np.int64, (len(plan.words),))
         words[:] = plan.words
         words[plan.tables] += self.block.pointer
+        self.caller: Caller | None = None
+        if plan.calls:
+            self.caller = Caller(plan, self.block.pointer + plan.outline.stop_cell * WORD)
+            words[plan.callers] = self.caller.address
         self.cells = memoryview(words)  # pyright: ignore[reportArgumentType]
         self.steps = ctypes.c_void_p(self.block.pointer + plan.first_step * WORD)
         self.count = ctypes.c_int64(plan.steps)
@@ -74,6 +79,8 @@ def call(
         names[f"x{k}"] = array
     for k, out in enumerate(structure.program.outputs):
         names[f"t{k}"] = out.type
+    if frames.plan.calls:
+        names["functions"] = functions(frames.plan, structure.program)
     exec(frames.code, names)
     return names["call"]
 
@@ -84,7 +91,7 @@ def _text(outline: Outline, large: bool) -> str:
     read = outline.read
     given = {outline.sources[n] for n in outline.schedule.outputs}
     lines = [f"    x{i} = arrays[{i}]" for i in range(own) if i in read | given]
-    if outline.results:
+    if outline.results or outline.hosts:
         lines += _running(outline, large, read)
     return "\n".join(["def call(arrays):", *lines, f"    return [{_returned(outline)}]"])
 
@@ -99,9 +106,18 @@ def _running(outline: Outline, large: bool, read: frozenset[int]) -> list[str]:
     return [
         *lines,
         f"    pack(frame.cells, 0, {', '.join(cells)})",
-        "    run(frame.steps, frame.count)",
+        *(_CALLING if outline.hosts else ["    run(frame.steps, frame.count)"]),
         "    push(frame)",
     ]
+
+
+_CALLING = [
+    "    frame.caller.functions = functions",
+    "    run(frame.steps, frame.count)",
+    "    error = frame.caller.failed()",
+    "    if error is not None:",
+    "        raise error",
+]
 
 
 def _returned(outline: Outline) -> str:

@@ -103,7 +103,10 @@ def _scan(planner: Planner, nested: Nested) -> None:
     before = planner.nanoseconds
     at, count = planner.listed(carried.steps)
     planner.nanoseconds = before + (planner.nanoseconds - before) * length
-    planner.call(runtime().repeat, [at - planner.here, count, length])
+    if planner.outline.hosts:
+        planner.call(runtime().repeat_unless, [at - planner.here, count, length, _far(planner, planner.outline.stop_cell)])
+    else:
+        planner.call(runtime().repeat, [at - planner.here, count, length])
     carried.end()
 
 
@@ -112,12 +115,20 @@ def _while(planner: Planner, nested: Nested) -> None:
     carried = _Carried(planner, nested, body)
     carried.begin()
     before = planner.nanoseconds
-    test_at, tests = planner.listed(lambda: _take(planner, condition))
+    test_at, tests = planner.listed(lambda: _test(planner, condition))
     at, count = planner.listed(carried.steps)
     planner.nanoseconds = before + (planner.nanoseconds - before) * _TRIPS + _LONG
     flag = _address(planner, planner.place(condition.outputs[0]))
     planner.call(runtime().while_loop, [test_at - planner.here, tests, *flag, at - planner.here, count])
     carried.end()
+
+
+def _test(planner: Planner, condition: Region) -> None:
+    """A condition's steps; after a failed call of a Python function it does not hold."""
+    _take(planner, condition)
+    if planner.outline.hosts:
+        flag = _address(planner, planner.place(condition.outputs[0]))
+        planner.call(runtime().halt, [_far(planner, planner.outline.stop_cell), *flag])
 
 
 def _take(planner: Planner, region: Region) -> None:

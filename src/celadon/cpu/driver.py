@@ -17,7 +17,9 @@ from celadon import errors
 from celadon.cpu import link, llvm, store, threads
 from celadon.locks import process_lock
 
-_FUNCTIONS = ("run", "copy", "repeat", "while_loop", "branch", "begin", "advance", "exchange", "settle")
+_FUNCTIONS = (
+    "run", "copy", "repeat", "while_loop", "branch", "begin", "advance", "exchange", "settle", "repeat_unless", "halt"
+)  # fmt: skip
 
 _lock = process_lock()
 _runtime: Runtime | None = None
@@ -39,7 +41,9 @@ class Runtime:
     - `begin`: table {count, cell, other cell, offset, ...}, sets cells to the addresses of others, and an offset;
     - `advance`: table {count, cell, stride, ...}, moves the addresses in cells by strides;
     - `exchange`: table {count, cell, cell, ...}, swaps the addresses in two cells;
-    - `settle`: table {cell, offset, other cell, bytes}, copies what is at the other cell's address unless it is there.
+    - `settle`: table {cell, offset, other cell, bytes}, copies what is at the other cell's address unless it is there;
+    - `repeat_unless`: table {steps, count, trips, word}, as `repeat`, but ends when the word is not 0;
+    - `halt`: table {word, cell, offset}, makes the bool at cell and offset false if the word is not 0.
     """
 
     release: Callable[[int, int], None]
@@ -52,6 +56,8 @@ class Runtime:
     advance: int
     exchange: int
     settle: int
+    repeat_unless: int
+    halt: int
 
 
 def runtime() -> Runtime:
@@ -177,6 +183,53 @@ body:
   call void @run(ptr %steps, i64 %count)
   %i1 = add i64 %i, 1
   br label %test
+out:
+  ret void
+}
+
+define void @repeat_unless(ptr %t, i64 %lo, i64 %hi) {
+entry:
+  %far = load i64, ptr %t
+  %steps = getelementptr i8, ptr %t, i64 %far
+  %s1 = getelementptr i64, ptr %t, i64 1
+  %count = load i64, ptr %s1
+  %s2 = getelementptr i64, ptr %t, i64 2
+  %trips = load i64, ptr %s2
+  %s3 = getelementptr i64, ptr %t, i64 3
+  %word_far = load i64, ptr %s3
+  %word = getelementptr i8, ptr %t, i64 %word_far
+  br label %test
+test:
+  %i = phi i64 [0, %entry], [%i1, %body]
+  %stop = load i64, ptr %word
+  %on = icmp eq i64 %stop, 0
+  %left = icmp slt i64 %i, %trips
+  %more = and i1 %on, %left
+  br i1 %more, label %body, label %out
+body:
+  call void @run(ptr %steps, i64 %count)
+  %i1 = add i64 %i, 1
+  br label %test
+out:
+  ret void
+}
+
+define void @halt(ptr %t, i64 %lo, i64 %hi) {
+  %word_far = load i64, ptr %t
+  %word = getelementptr i8, ptr %t, i64 %word_far
+  %stop = load i64, ptr %word
+  %on = icmp eq i64 %stop, 0
+  br i1 %on, label %out, label %clear
+clear:
+  %s1 = getelementptr i64, ptr %t, i64 1
+  %far = load i64, ptr %s1
+  %cell = getelementptr i8, ptr %t, i64 %far
+  %start = load ptr, ptr %cell
+  %s2 = getelementptr i64, ptr %t, i64 2
+  %offset = load i64, ptr %s2
+  %flag = getelementptr i8, ptr %start, i64 %offset
+  store i8 0, ptr %flag
+  br label %out
 out:
   ret void
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from celadon.compiler.lift import Extents
 from celadon.cpu.layout import VIEWS
 from celadon.program import Equation, Program, Var
+from celadon.vocabulary.bodies import has_effects
 
 Token = tuple[object, ...]
 
@@ -21,6 +22,7 @@ class Unit:
     token: Token
     equations: list[int] = field(default_factory=list[int])
     before: int = 0
+    follows: int = -1  # the unit with the effects that come just before its own
 
 
 def kind_of(equation: Equation) -> str:
@@ -63,6 +65,7 @@ class _Grouping:
         self.readers: dict[Var, int] = {}
         self.moved: dict[int, int] = {}
         self.scalars: list[int] = []
+        self.effects = -1
 
     def add(self, index: int, equation: Equation) -> None:
         kind = kind_of(equation)
@@ -74,6 +77,15 @@ class _Grouping:
             self.units.append(Unit(kind, token))
             self.scalars += [place] if kind == "map" and not token else []
         self._enter(place, index, equation, read)
+        if kind == "other" and has_effects(equation):
+            self._in_order(place)
+
+    def _in_order(self, place: int) -> None:
+        """What has effects comes after all earlier effects."""
+        before, self.effects = self.effects, place
+        self.units[place].follows = before
+        if before >= 0:
+            self._order(place, self.units[before].before | 1 << before)
 
     def _find(self, unit: int) -> int:
         while unit in self.moved:
@@ -161,4 +173,6 @@ class _Grouping:
         read = {
             x for i in self.units[place].equations for x in equations[i].inputs if type(x) is Var and x in self.home
         }
-        return {self._find(self.home[x]) for x in read} - {place}
+        follows = self.units[place].follows
+        sources = {self._find(self.home[x]) for x in read} - {place}
+        return sources | {follows} if follows >= 0 else sources

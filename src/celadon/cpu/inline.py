@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from celadon.cpu.group import Token, Unit
 from celadon.program import Program, Var
+from celadon.vocabulary.bodies import has_effects
 
 _CHEAP = frozenset((
     "abs", "add", "subtract", "multiply", "negate", "maximum", "minimum", "compare", "select", "and", "or",
@@ -56,7 +57,7 @@ class _Walk:
     def visit(self, unit: Unit) -> Work | None:
         made = [var for i in unit.equations for var in self.program.equations[i].outputs]
         roots = [var for var in made if var in self.live]
-        if not roots:
+        if not roots and not (unit.kind == "other" and any(has_effects(self.program.equations[i]) for i in unit.equations)):
             return None
         if unit.kind in ("map", "reduce"):
             return Work(unit, roots, self._closure(unit, roots))

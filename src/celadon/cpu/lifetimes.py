@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from celadon.cpu.recipe import Alias, Free, Launch, Map, Nested, Region, Schedule, Step
+from celadon.cpu.recipe import Alias, Free, Hosted, Launch, Map, Nested, Region, Schedule, Step
 
 _ALWAYS = 1 << 60
 
@@ -40,7 +40,7 @@ def lifetimes(schedule: Schedule, dtypes: Sequence[str], given: int) -> Lifetime
 
 def reads(step: Step) -> Iterable[int]:
     """The variables that a step reads, inside of it too."""
-    if isinstance(step, Launch):
+    if isinstance(step, Launch | Hosted):
         return step.reads
     if isinstance(step, Nested):
         inside = (reads(inner) for region in step.regions for inner in region.steps)
@@ -49,9 +49,17 @@ def reads(step: Step) -> Iterable[int]:
     return ()
 
 
+def calls_host(steps: Iterable[Step]) -> bool:
+    """Whether a Python function is called among the steps, or inside of them."""
+    return any(
+        isinstance(step, Hosted) or (isinstance(step, Nested) and any(calls_host(one.steps) for one in step.regions))
+        for step in steps
+    )
+
+
 def writes(step: Step) -> Iterable[int]:
     """The variables that a step makes, inside of it too."""
-    if isinstance(step, Launch):
+    if isinstance(step, Launch | Hosted):
         return step.writes
     if isinstance(step, Nested):
         return [*step.writes, *(n for region in step.regions for inner in region.steps for n in writes(inner))]
@@ -176,7 +184,7 @@ class _Sharing:
         last: dict[int, int] = {}
         begun: set[int] = set()
         for k, step in enumerate(steps):
-            made = step.writes if isinstance(step, Launch | Nested) else ()
+            made = step.writes if isinstance(step, Launch | Nested | Hosted) else ()
             begun.update(n for n in made if self.find(n) == n)
             last.update({self.find(n): k for n in (*reads(step), *writes(step))})
         ends: dict[int, list[int]] = {}

@@ -20,6 +20,13 @@ def _reshape(fusion: Fusion, index: int) -> None:
     fusion.alias("dense", index, fusion.stored(equation.inputs[0]), fusion.numbers[out], dense(out.type.shape))
 
 
+def _optimization_barrier(fusion: Fusion, index: int) -> None:
+    """Nothing moves: each result is its operand, stored."""
+    equation = fusion.program.equations[index]
+    for x, out in zip(equation.inputs, equation.outputs, strict=True):
+        fusion.alias("dense", index, fusion.output(x), fusion.numbers[out], dense(out.type.shape))
+
+
 def _parted(layout: Layout, axes: set[int]) -> Layout:
     """A layout of which only a part is walked along some axes."""
     return tuple(axis._replace(whole=False) if axis and i in axes else axis for i, axis in enumerate(layout))
@@ -178,5 +185,6 @@ rules.update(
     dynamic_slice=_dynamic_slice,
     dynamic_update_slice=_dynamic_update_slice,
     gather=_gather,
+    optimization_barrier=_optimization_barrier,
     sort=_sort,
 )

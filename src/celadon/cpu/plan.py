@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from celadon import errors
 from celadon.cpu import nests
 from celadon.cpu.layout import VIEW_RULES, Strides, dense_strides
-from celadon.cpu.lifetimes import lifetimes
-from celadon.cpu.recipe import Alias, Extra, Free, Launch, Nested, Schedule, Step
+from celadon.cpu.lifetimes import calls_host, lifetimes
+from celadon.cpu.recipe import Alias, Extra, Free, Hosted, Launch, Nested, Schedule, Step
 from celadon.memory import ADDRESSABLE
 from celadon.program import Equation, Program
-from celadon.types import Shape, from_short, short_name
+from celadon.types import ArrayType, Shape, from_short, short_name
 
 WORD = 8
 NUMBER_BYTES = 16
 _SLOT = 64
+_HOST = 0  # where a step's function is one of the frame's own
+_HOST_TAKES = 5_000.0
 
 
 @dataclass(slots=True)
@@ -34,7 +37,7 @@ class Outline:
 
     steps: the schedule's, with the ends of buffers between them. sources: for each variable, the one whose buffer it is in.
     cells: for each buffer outside the arena its cell: first inputs, then outputs, then numbers, then the arena.
-    read: the buffers that kernels read.
+    read: the buffers that kernels read. hosts: whether Python functions are called.
     """
 
     schedule: Schedule
@@ -48,6 +51,7 @@ class Outline:
     results: tuple[int, ...]
     dtypes: tuple[str, ...]
     read: frozenset[int]
+    hosts: bool
 
     @property
     def variables(self) -> int:
@@ -61,6 +65,11 @@ class Outline:
     def arena_cell(self) -> int:
         return self.numbers_cell + 1
 
+    @property
+    def stop_cell(self) -> int:
+        """The word that is not 0 once a Python function has raised an exception; it is no cell."""
+        return self.arena_cell + 1
+
 
 def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, codes: Sequence[int]) -> Outline:
     """The structural part of every plan of a schedule."""
@@ -71,8 +80,9 @@ def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, co
     results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in lives.made))
     cells = {i: i for i in range(inputs)} | {n: inputs + k for k, n in enumerate(results)}
     return Outline(
-        schedule, tuple(codes), inputs, arrays, scalars, lives.steps, sources, cells, results, tuple(dtypes), lives.read
-    )
+        schedule, tuple(codes), inputs, arrays, scalars, lives.steps, sources, cells, results, tuple(dtypes), lives.read,
+        calls_host(schedule.steps),
+    )  # fmt: skip
 
 
 def _dtypes(schedule: Schedule, program: Program) -> list[str]:
@@ -80,17 +90,28 @@ def _dtypes(schedule: Schedule, program: Program) -> list[str]:
     return dtypes + [extra.dtype for extra in schedule.extras]
 
 
+class HostCall(NamedTuple):
+    """A call of the Python function that an equation names, with arrays of these types, for arrays of these types."""
+
+    equation: int
+    given: tuple[ArrayType, ...]
+    made: tuple[ArrayType, ...]
+
+
 @dataclass(slots=True)
 class Plan:
     """What the driver needs for one set of shapes, but for addresses.
 
     words: cells, tables, then steps of four words. tables: the words of `words` that hold an offset in bytes to which
-    the frame's own address is added.
+    the frame's own address is added. callers: those that hold the address of what calls Python functions; calls: what it
+    needs to know of each.
     """
 
     outline: Outline
     words: list[int]
     tables: list[int]
+    callers: list[int]
+    calls: list[HostCall]
     first_step: int
     steps: int
     arena: int
@@ -171,9 +192,11 @@ class Planner:
         _check_addressable(shapes, self.sizes)
         self.places: list[Place | None] = [None] * outline.variables
         self.arena = Arena()
-        self.words: list[int] = [0] * (outline.arena_cell + 1)
+        self.words: list[int] = [0] * (outline.stop_cell + 1)
         self.steps: list[tuple[int, int, int, int]] = []
         self.tables: list[int] = []
+        self.callers: list[int] = []
+        self.calls: list[HostCall] = []
         self.nanoseconds = 0.0
         self.addressed: Place | None = None  # what the last address step found
         self._place_given()
@@ -196,6 +219,8 @@ class Planner:
             rules[step.rule](self, step)
         elif isinstance(step, Alias):
             self._alias(step)
+        elif isinstance(step, Hosted):
+            self._hosted(step)
         elif isinstance(step, Free):
             for number in step.numbers:
                 self.arena.free(number)
@@ -220,6 +245,20 @@ class Planner:
         params = self.equations[step.equation].params
         offset, strides = view(params, self.shapes[step.operand], place.offset, place.strides)
         self.places[step.result] = Place(place.cell, offset, strides)
+
+    def _hosted(self, step: Hosted) -> None:
+        for number in step.writes:
+            if self.places[number] is None:
+                self.define(number)
+        equation = self.equations[step.equation]
+        words = [len(self.calls)]
+        for number in (*step.reads, *step.writes):
+            place = self.place(number)
+            words += (place.cell * WORD - self.here, place.offset)
+        given, made = (tuple([x.type for x in xs]) for xs in (equation.inputs, equation.outputs))
+        self.calls.append(HostCall(step.equation, given, made))
+        self.call(_HOST, words)
+        self.nanoseconds += _HOST_TAKES
 
     def place(self, number: int) -> Place:
         found = self.places[number]
@@ -292,11 +331,14 @@ class Planner:
         outline = self.outline
         result_bytes = [product(self.shapes[n]) * self.sizes[n] for n in outline.results]
         return Plan(
-            outline, self.words, self.tables, first, len(self.steps), self.arena.size, self.nanoseconds, result_bytes
+            outline, self.words, self.tables, self.callers, self.calls, first, len(self.steps), self.arena.size,
+            self.nanoseconds, result_bytes,
         )  # fmt: skip
 
     def _write(self, steps: Sequence[tuple[int, int, int, int]]) -> None:
         for step in steps:
+            if step[0] == _HOST:
+                self.callers.append(len(self.words))
             self.tables.append(len(self.words) + 1)
             self.words += step
 

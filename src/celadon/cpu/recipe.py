@@ -178,7 +178,15 @@ class Nested(NamedTuple):
     swapped: tuple[int, ...] = ()
 
 
-Step = Alias | Launch | Free | Nested
+class Hosted(NamedTuple):
+    """A call of a Python function: the equation that names it, and the variables that it is given and that it makes."""
+
+    equation: int
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
+Step = Alias | Launch | Free | Nested | Hosted
 
 
 @dataclass(frozen=True, slots=True)
