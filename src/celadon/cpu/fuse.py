@@ -98,7 +98,7 @@ class Fusion:
         self.extras: list[Extra] = []
         self.scopes = [_Scope([], {}, (0, self.variables), self.variables, False)]
         self.aliased: set[int] = set()
-        self.parts: set[int] = set()  # aliases that need not begin where their source does: no result is one
+        self.parts: set[int] = set()  # aliases that need not begin where their source does: or lie among the numbers of the call: no result is one
         self.crowded: set[int] = set()  # rows of a larger array: nothing may be written past their ends
 
     @property
@@ -166,8 +166,11 @@ class Fusion:
     def output(self, x: Operand) -> int:
         """As stored, but in a buffer: not among the numbers of the call."""
         number = self.stored(x)
-        is_number = number in self.scalars or (number >= len(self.numbers) and self._extra(number).is_constant)
-        return self._copied(number) if is_number or number in self.parts else number
+        return self._copied(number) if self._is_number(number) or number in self.parts else number
+
+    def _is_number(self, number: int) -> bool:
+        """Whether a variable is among the numbers of the call: a lifted scalar or a constant."""
+        return number in self.scalars or (number >= len(self.numbers) and self._extra(number).is_constant)
 
     def _extra(self, number: int) -> Extra:
         return self.extras[number - len(self.numbers)]
@@ -256,7 +259,7 @@ class Fusion:
     def alias(self, rule: str, equation: int, operand: int, result: int, layout: Layout) -> None:
         self.layouts[result] = layout
         self.aliased.add(result)
-        if rule in _PARTS or operand in self.parts:
+        if rule in _PARTS or operand in self.parts or self._is_number(operand):
             self.parts.add(result)
         self.steps.append(Alias(rule, equation, operand, result))
 
