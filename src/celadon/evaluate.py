@@ -30,9 +30,10 @@ class Evaluate:
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         values = [concrete(x) for x in operands]
-        if op.kind == "call":
-            return program.run(params["program"], values)
         types = [x.type for x in values]
+        if op.kind == "call":
+            op.result_type(*types, **params)
+            return program.run(params["program"], values)
         if op.numpy is not None and op.exactly(types):
             return self._exact(op, values, op.result_type(*types, **params), params)
         results = program.run(self._one_op(op, tuple(types), params), values)

@@ -116,15 +116,3 @@ class LegacyKeyError(CeladonError, ValueError):
     trigger = "with celadon.legacy_prng_key('error'):\n    celadon.random.PRNGKey(0)"
     cured = "with celadon.legacy_prng_key('error'):\n    celadon.random.key(0)"
     related = ("CEL126",)
-
-
-class LegacyKeyWarning(CeladonError, UserWarning):
-    code = "CEL126"
-    title = "A raw key was made"
-    message = "random.PRNGKey makes a raw uint32 key, of which the setting jax_legacy_prng_key warns"
-    cause = "Raw keys are plain arrays, which arithmetic can spoil unnoticed."
-    cure = "Use random.key, which makes a typed key."
-    when = "When random.PRNGKey is called while jax_legacy_prng_key is warn."
-    trigger = "with celadon.legacy_prng_key('warn'):\n    celadon.random.PRNGKey(0)"
-    cured = "with celadon.legacy_prng_key('warn'):\n    celadon.random.key(0)"
-    related = ("CEL469",)

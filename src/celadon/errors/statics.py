@@ -283,3 +283,15 @@ class UnsignedPromotionWarning(CeladonError, UserWarning):
     when = "When uint32 meets int8, int16 or int32 in one function for the first time; shown once for types and shapes."
     trigger = "cnp.ones((2, 7), 'uint32') + cnp.ones((2, 7), 'int8')"
     cured = "cnp.ones(2, 'uint32') + cnp.ones(2, 'int8').astype('uint32')"
+
+
+class LegacyKeyWarning(CeladonError, UserWarning):
+    code = "CEL126"
+    title = "A raw key was made"
+    message = "random.PRNGKey makes a raw uint32 key, of which the setting jax_legacy_prng_key warns"
+    cause = "Raw keys are plain arrays, which arithmetic can spoil unnoticed."
+    cure = "Use random.key, which makes a typed key."
+    when = "When random.PRNGKey is called while jax_legacy_prng_key is warn."
+    trigger = "with celadon.legacy_prng_key('warn'):\n    celadon.random.PRNGKey(0)"
+    cured = "with celadon.legacy_prng_key('warn'):\n    celadon.random.key(0)"
+    related = ("CEL469",)

@@ -60,8 +60,12 @@ class NotDifferentiable(CeladonError, NotImplementedError):
     cause = "The op's derivative is not known, or it computes something that has none."
     cure = "Wrap the computation in celadon.custom_jvp or celadon.custom_vjp, or keep it apart with lax.stop_gradient."
     when = "When grad, jvp, vjp or linearize meets an op of float results without a derivative."
-    trigger = "celadon.grad(lambda x: lax.igamma(x, 2.0))(1.0)"
-    cured = "celadon.grad(lambda x: lax.lgamma(x))(1.0)"
+    trigger = (
+        "from celadon.op import Op\n"
+        "odd = Op(f'odd{id(object())}', lambda x: x, lambda x: x)\n"
+        "celadon.grad(lambda x: odd(x))(1.0)"
+    )
+    cured = "celadon.grad(lambda x: celadon.lax.lgamma(x))(1.0)"
     related = ("CEL706", "CEL707")
 
 
@@ -136,8 +140,8 @@ class AxisNameUnbound(CeladonError, NameError):
     cause = "A collective works over a named axis, and only vmap(..., axis_name=...) around it binds one."
     cure = "Call it inside a function that is mapped with vmap and that axis_name."
     when = "When psum, axis_index and their like run outside such a function."
-    trigger = "lax.psum(1.0, 'i')"
-    cured = "celadon.vmap(lambda x: lax.psum(x, 'i'), axis_name='i')(cnp.ones(3))"
+    trigger = "celadon.lax.psum(1.0, 'i')"
+    cured = "celadon.vmap(lambda x: celadon.lax.psum(x, 'i'), axis_name='i')(cnp.ones(3))"
     related = ("CEL708",)
 
 

@@ -73,9 +73,16 @@ def transposed(equation: Equation, cts: Sequence[Any], operands: Sequence[Any]) 
         raise errors.NotTransposable(op=op.name, what="a linear function")
     if callable(rules):
         return rules(cts if op.multiple else cts[0], operands, **equation.params)
+    _require_linear(op, operands)
     ct, params = cts[0], equation.params
     pairs = zip(operands, for_each(rules, len(operands)), strict=True)
     return [_one(op, rule, ct, operands, params) if type(x) is Var else None for x, rule in pairs]
+
+
+def _require_linear(op: Op, operands: Sequence[Any]) -> None:
+    """Raise where several operands are linear at once and the op is linear in each of them alone."""
+    if op.tangent is not None and "multilinear" in op.tangent and sum(type(x) is Var for x in operands) > 1:
+        raise errors.NotTransposable(op=op.name, what="a function that is not linear")
 
 
 def _one(op: Op, rule: Any, ct: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
