@@ -14,8 +14,7 @@ from celadon.op import Op, registry
 from celadon.program import Program
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, bfloat16, bool_, float32, int32, kind, short_names
-from celadon.vocabulary.scatter import second
-from celadon.vocabulary.window import combiner
+from celadon.vocabulary.window import combiner, second
 
 Maker = Callable[[Op], Iterator["Sample"]]
 DTYPES: tuple[DType, ...] = tuple(short_names)
@@ -300,6 +299,7 @@ def _scatter(op: Op) -> Iterator[Sample]:
             yield Sample(op, (x, indices, values(dtype, (2, 5, 2), 1)), {**blocks, "body": body})
             yield Sample(op, (x, indices, values(dtype, (2, 5, 2), 1)), {**blocks, "body": body, "mode": "clip"})
             yield Sample(op, (x, indices[0], values(dtype, (), 1)), {**points, "body": body})
+            yield Sample(op, (values(dtype, (3, 4)).T, indices[:, :1], values(dtype, (5, 3), 1)), {**rows, "body": body})
             yield Sample(op, (x, indices[1, :1], values(dtype, (2,), 1)), {**rows, "update_window_dims": (0,), "body": body})
     batched = {
         "update_window_dims": (), "inserted_window_dims": (1,), "scatter_dims_to_operand_dims": (1,),

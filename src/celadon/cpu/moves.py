@@ -104,7 +104,7 @@ def _gather(fusion: Fusion, index: int) -> None:
     loops = tuple(sorted(loops, key=lambda loop: marks[loop[0]]))
     letters = "".join(marks[loop[0]] for loop in loops)
     facts = (letters, access(moved, loops), access(read, loops).replace("1", "s"), access(target, loops))
-    mode = params.get("mode", "clip")
+    mode = "fill" if params.get("mode") == "fill" else "clip"
     facts += (mode, len(params["start_index_map"]))
     kernel = Moved("gather", (short_name(x.type.dtype), short_name(indices.type.dtype)), facts)
     reads = (source, places)

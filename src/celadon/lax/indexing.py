@@ -203,7 +203,7 @@ def gather(
     fills = found is GatherScatterMode.FILL_OR_DROP
     return ops.gather(
         array(operand), array(start_indices), **dimension_numbers._asdict(), slice_sizes=shape_from(slice_sizes),
-        mode="fill" if fills else "clip", fill_value=fill_value if fills else None,
+        mode="fill" if fills else found.name.lower(), fill_value=fill_value if fills else None,
     )  # fmt: skip
 
 

@@ -303,7 +303,8 @@ def _gather(x: Any, indices: list[Any], computed: tuple[int, ...], offsets: tupl
     joined = ops.concatenate(*vectors, dimension=last) if len(vectors) > 1 else vectors[0]
     sizes = tuple(1 if i in computed else n for i, n in enumerate(shape))
     return ops.gather(
-        x, joined, offset_dims=offsets, collapsed_slice_dims=computed, start_index_map=computed, slice_sizes=sizes, mode="clip"
+        x, joined, offset_dims=offsets, collapsed_slice_dims=computed, start_index_map=computed, slice_sizes=sizes,
+        mode="promise_in_bounds",
     )
 
 

@@ -15,8 +15,7 @@ from celadon.numpy.promotion import accept, array, broadcasted, common_shape, co
 from celadon.program import Program, fixed, literal
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, Shape, kind, result_type
-from celadon.vocabulary.scatter import second
-from celadon.vocabulary.window import combiner
+from celadon.vocabulary.window import combiner, second
 
 _COMBINED: dict[str, Any] = {
     "set": second, "add": ops.add, "subtract": ops.subtract, "multiply": ops.multiply, "min": ops.minimum, "max": ops.maximum,

@@ -9,12 +9,14 @@ import numpy as np
 
 from celadon import errors
 from celadon.keys import BITS, KEY, is_key
-from celadon.op import Axis, Op
-from celadon.program import Equation
+from celadon.op import Axis, Op, registry
+from celadon.program import Equation, fixed
 from celadon.types import ArrayType, DType, Shape, int32, kind
-from celadon.vocabulary.kinds import ANY, COMPLEX, HALF, INTEGER, checked_axes, one_per_axis, require, same_dtype
+from celadon.vocabulary.arithmetic import add
+from celadon.vocabulary.kinds import ANY, COMPLEX, HALF, INTEGER, checked_axes, like, one_per_axis, require, same_dtype
 from celadon.vocabulary.reduce import highest, lowest
-from celadon.vocabulary.shape import in_front, iota, reshape, unite_first
+from celadon.vocabulary.shape import broadcast_in_dim, concatenate, in_front, inserted, iota, reshape, unite_first
+from celadon.vocabulary.window import combiner, second
 
 Array = Any
 Axes = tuple[int, ...]
@@ -233,13 +235,122 @@ def _sort_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **params
     return sort(*whole, **{**params, "dimension": params["dimension"] + 1}), [0] * len(whole)
 
 
+def zeros_like(x: Any) -> Any:
+    """An array of zeros of a value's type."""
+    return broadcast_in_dim(like(0, x), shape=x.type.shape, broadcast_dimensions=())
+
+
+def _slice_back(ct: Any, x: Any, *starts: Any, slice_sizes: Shape) -> Any:
+    return dynamic_update_slice(zeros_like(x), ct, *starts)
+
+
+def _updated_back(ct: Any, x: Any, update: Any, *starts: Any) -> Any:
+    return dynamic_update_slice(ct, zeros_like(update), *starts)
+
+
+def _update_back(ct: Any, x: Any, update: Any, *starts: Any) -> Any:
+    return dynamic_slice(ct, *starts, slice_sizes=update.type.shape)
+
+
+def _vectors(batch: Any, axes: Sequence[Any], starts: Sequence[Any]) -> Any:
+    """Starts of dynamic slices as one index vector for each member."""
+    size = (batch.size, 1)
+    columns = [
+        broadcast_in_dim(start, shape=size, broadcast_dimensions=() if axis is None else (0,))
+        for start, axis in zip(starts, axes, strict=True)
+    ]
+    return concatenate(*columns, dimension=1)
+
+
+def _dynamic_slice_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, slice_sizes: Shape) -> Any:
+    """Starts that differ from member to member are what gather takes."""
+    (x, *starts), (own, *others) = values, axes
+    if all(axis is None for axis in others):
+        starts.insert(own, fixed(0, starts[0].type.dtype if starts else int32))
+        return dynamic_slice(x, *starts, slice_sizes=inserted(slice_sizes, own, batch.size)), own
+    count, vectors = len(starts), _vectors(batch, others, starts)
+    walked = tuple(range(1, count + 1))
+    if own is None:
+        numbers = {"start_index_map": tuple(range(count)), "slice_sizes": slice_sizes}
+    else:
+        x, numbers = in_front(x, own, batch.size), {"start_index_map": walked, "slice_sizes": (1, *slice_sizes)}
+        numbers |= {"operand_batching_dims": (0,), "start_indices_batching_dims": (0,)}
+    return gather(x, vectors, offset_dims=walked, collapsed_slice_dims=(), **numbers, mode="clip"), 0
+
+
+def _dynamic_update_slice_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any]) -> Any:
+    """Starts that differ from member to member are what scatter takes."""
+    x, update = (in_front(v, i, batch.size) for v, i in zip(values[:2], axes[:2], strict=True))
+    starts, walked = values[2:], tuple(range(1, x.type.ndim))
+    if all(axis is None for axis in axes[2:]):
+        return dynamic_update_slice(x, update, fixed(0, starts[0].type.dtype if starts else int32), *starts), 0
+    return registry["scatter"](
+        x, _vectors(batch, axes[2:], starts), update, body=combiner(second, x.type.dtype), update_window_dims=walked,
+        inserted_window_dims=(), scatter_dims_to_operand_dims=walked, operand_batching_dims=(0,),
+        scatter_indices_batching_dims=(0,), mode="clip", indices_are_sorted=True, unique_indices=True,
+    ), 0  # fmt: skip
+
+
+def _gather_tangent(t: Any, out: Any, x: Any, indices: Any, **params: Any) -> Any:
+    fills = params.get("mode") == "fill"
+    return gather(t, indices, **{**params, "fill_value": 0} if fills else params)
+
+
+def _gather_back(ct: Any, x: Any, indices: Any, **params: Any) -> Any:
+    """Every part added to where it was read."""
+    return registry["scatter"](
+        zeros_like(x), indices, ct, body=combiner(add, ct.type.dtype), update_window_dims=params["offset_dims"],
+        inserted_window_dims=params["collapsed_slice_dims"], scatter_dims_to_operand_dims=params["start_index_map"],
+        operand_batching_dims=params.get("operand_batching_dims", ()),
+        scatter_indices_batching_dims=params.get("start_indices_batching_dims", ()),
+        mode="clip" if params.get("mode", "clip") == "clip" else "drop",
+    )  # fmt: skip
+
+
+def _after(axes: Axes) -> Axes:
+    """Axes behind a batch axis in front."""
+    return tuple([i + 1 for i in axes])
+
+
+def _gather_batch(
+    batch: Any, axes: Sequence[Any], values: Sequence[Any], *, offset_dims: Axes, collapsed_slice_dims: Axes,
+    start_index_map: Axes, operand_batching_dims: Axes = (), start_indices_batching_dims: Axes = (), slice_sizes: Shape,
+    **rest: Any,
+) -> Any:  # fmt: skip
+    """A batch axis of the operand alone is one more axis of slices, one of the indices alone counts index vectors."""
+    (x, indices), (own, other) = values, axes
+    numbers = {"offset_dims": _after(offset_dims), "start_indices_batching_dims": start_indices_batching_dims}
+    if own is None:
+        numbers |= {"collapsed_slice_dims": collapsed_slice_dims, "operand_batching_dims": operand_batching_dims}
+        numbers |= {"start_index_map": start_index_map, "slice_sizes": slice_sizes}
+    else:
+        x = in_front(x, own, batch.size)
+        numbers |= {"collapsed_slice_dims": _after(collapsed_slice_dims), "slice_sizes": (batch.size, *slice_sizes)}
+        numbers |= {"start_index_map": _after(start_index_map), "operand_batching_dims": _after(operand_batching_dims)}
+    if other is None:
+        numbers["offset_dims"] = (0, *numbers["offset_dims"])
+    else:
+        indices = in_front(indices, other, batch.size)
+        numbers["start_indices_batching_dims"] = _after(start_indices_batching_dims)
+    if own is not None and other is not None:
+        numbers["slice_sizes"] = (1, *slice_sizes)
+        numbers["operand_batching_dims"] = (0, *numbers["operand_batching_dims"])
+        numbers["start_indices_batching_dims"] = (0, *numbers["start_indices_batching_dims"])
+    return gather(x, indices, **numbers, **rest), 0
+
+
 dynamic_slice = Op(
-    "dynamic_slice", _dynamic_slice_type, _dynamic_slice, numbers=("slice_sizes",), exact=True, kind="index"
-)
+    "dynamic_slice", _dynamic_slice_type, _dynamic_slice, numbers=("slice_sizes",), exact=True, kind="index",
+    tangent=("linear", None), transpose=(_slice_back, None), batch=_dynamic_slice_batch,
+)  # fmt: skip
 dynamic_update_slice = Op(
-    "dynamic_update_slice", _update_type, _dynamic_update_slice, unite=unite_first, exact=True, kind="index"
-)
-gather = Op("gather", _gather_type, _gather, unite=_unite_gather, numbers=("slice_sizes",), exact=True, kind="index")
+    "dynamic_update_slice", _update_type, _dynamic_update_slice, unite=unite_first, exact=True, kind="index",
+    tangent=("linear", "linear", None), transpose=(_updated_back, _update_back, None), batch=_dynamic_update_slice_batch,
+)  # fmt: skip
+gather = Op(
+    "gather", _gather_type, _gather, unite=_unite_gather, numbers=("slice_sizes",), exact=True, kind="index",
+    tangent=(_gather_tangent, None), transpose=(_gather_back, None), batch=_gather_batch,
+)  # fmt: skip
 sort = Op(
     "sort", _sort_type, _sort, multiple=True, unite=_unite_sorted, exact=True, kind="sort",
     tangent=_sort_tangent, batch=_sort_batch,

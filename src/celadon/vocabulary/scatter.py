@@ -11,22 +11,19 @@ import numpy as np
 
 from celadon import errors
 from celadon.op import Axis, Op
-from celadon.program import Equation, Program, fixed
+from celadon.program import Equation, Program, Var, fixed
 from celadon.types import ArrayType, Shape
-from celadon.vocabulary.arithmetic import greater, smaller
+from celadon.vocabulary.arithmetic import add, divide, greater, multiply, negate, smaller
+from celadon.vocabulary.bitwise import or_
 from celadon.vocabulary.call import execute
-from celadon.vocabulary.index import inside
-from celadon.vocabulary.kinds import INTEGER, checked_axes, require, same_dtype
-from celadon.vocabulary.shape import broadcast_in_dim, unite_first
-from celadon.vocabulary.window import combination
+from celadon.vocabulary.comparison import compare, select
+from celadon.vocabulary.index import gather, inside, zeros_like
+from celadon.vocabulary.kinds import INTEGER, checked_axes, like, require, same_dtype
+from celadon.vocabulary.shape import broadcast_in_dim, in_front, iota, reshape, unite_first
+from celadon.vocabulary.window import combination, combiner, second
 
 Array = Any
 Axes = tuple[int, ...]
-
-
-def second(x: Any, y: Any) -> Any:
-    """The body of a scatter that replaces."""
-    return y
 
 
 def kept_axes(ndim: int, params: dict[str, Any]) -> Axes:
@@ -104,7 +101,7 @@ def _scatter(
     values = np.transpose(updates, (*batch, *params["update_window_dims"]))
     sizes = windows(x.shape, updates.shape, params)
     starts, holds = _starts(x.shape, indices, sizes, params)
-    result = np.array(x)
+    result = np.array(x, order="C")
     if mode == "clip" and x.size:
         holds = np.ones_like(holds)
     if math.prod(indices.shape[:-1]) == 1:
@@ -223,7 +220,93 @@ def _apply_expand(x: Any, indices: Any, *, update_shape: Shape, **params: Any) -
     return scatter(x, indices, zeros, **params)
 
 
-scatter = Op("scatter", _type, _scatter, unite=_unite, exact="biuf", kind="index")
+def gathered(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
+    """What stands where a scatter writes its updates: zero where it drops them."""
+    drops = params.get("mode", "drop") != "clip"
+    return gather(
+        x, indices, offset_dims=params["update_window_dims"], collapsed_slice_dims=params["inserted_window_dims"],
+        start_index_map=params["scatter_dims_to_operand_dims"],
+        operand_batching_dims=params.get("operand_batching_dims", ()),
+        start_indices_batching_dims=params.get("scatter_indices_batching_dims", ()),
+        slice_sizes=windows(x.type.shape, updates.type.shape, params), mode="fill" if drops else "clip",
+        fill_value=0 if drops else None,
+    )  # fmt: skip
+
+
+def _added(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
+    return scatter(x, indices, updates, body=combiner(add, x.type.dtype), **params)
+
+
+def _tangent(primals: Sequence[Any], tangents: Sequence[Any], *, body: Program, **params: Any) -> tuple[Any, Any]:
+    """Sums and replacements are linear in operand and updates together; products and extremes have rules of their own."""
+    x, indices, updates = primals
+    out = scatter(*primals, body=body, **params)
+    t, _, u = [zeros_like(v) if m is None else m for v, m in zip(primals, tangents, strict=True)]
+    match combination(body):
+        case "add" | "subtract" | "second":
+            return out, scatter(t, indices, u, body=body, **params)
+        case "multiply" if tangents[2] is None or params.get("unique_indices"):
+            scaled = scatter(t, indices, updates, body=body, **params)
+            return out, _added(scaled, indices, multiply(u, gathered(x, indices, updates, params)), params)
+        case "maximum" | "minimum":
+            return out, _extreme_tangent(out, primals, (t, u), params)
+        case _:
+            raise errors.NotDifferentiable(op=f"scatter ({body})")
+
+
+def _extreme_tangent(out: Any, primals: Sequence[Any], moved: tuple[Any, Any], params: dict[str, Any]) -> Any:
+    """The mean of the tangents of those that have won."""
+    (x, indices, updates), (t, u) = primals, moved
+    zero, one, nothing = like(0, x), like(1, x), zeros_like(x)
+    stays = or_(compare(x, out, direction="EQ"), compare(x, x, direction="NE"))
+    wins = compare(updates, gathered(out, indices, updates, params), direction="EQ")
+    ones = select(wins, broadcast_in_dim(one, shape=updates.type.shape, broadcast_dimensions=()), zero)
+    count = _added(select(stays, broadcast_in_dim(one, shape=x.type.shape, broadcast_dimensions=()), zero), indices, ones, params)
+    total = _added(select(stays, t, nothing), indices, select(wins, u, zeros_like(u)), params)
+    return divide(total, count)
+
+
+def _transpose(ct: Any, operands: Sequence[Any], *, body: Program, **params: Any) -> list[Any]:
+    x, indices, updates = operands
+    name, found = combination(body), [None, None, None]
+    if type(x) is Var:
+        replaced = zeros_like(updates) if name == "second" else updates
+        found[0] = ct if name in ("add", "subtract") else scatter(ct, indices, replaced, body=body, **params)
+    if type(updates) is Var:
+        part = gathered(ct, indices, updates, params)
+        found[2] = negate(part) if name == "subtract" else part
+        if name == "second" and not params.get("unique_indices"):
+            found[2] = select(_stays(ct, indices, updates, params), part, zeros_like(updates))
+    return found
+
+
+def _stays(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
+    """Which updates are not replaced by later ones."""
+    shape, index = updates.type.shape, np.dtype(np.int32)
+    numbers = reshape(iota(shape=(math.prod(shape),), dtype=index, dimension=0), shape=shape)
+    start = broadcast_in_dim(fixed(-1, index), shape=x.type.shape, broadcast_dimensions=())
+    written = scatter(start, indices, numbers, body=combiner(second, index), **params)
+    return compare(gathered(written, indices, updates, params), numbers, direction="EQ")
+
+
+def _batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **params: Any) -> Any:
+    """A batch axis of the indices is a batching axis of all; else it is one more axis of windows."""
+    x, updates = (in_front(values[k], axes[k], batch.size) for k in (0, 2))
+    names = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "operand_batching_dims")
+    numbers = {name: tuple([i + 1 for i in params.get(name, ())]) for name in names}
+    batching = params.get("scatter_indices_batching_dims", ())
+    if axes[1] is None:
+        numbers |= {"update_window_dims": (0, *numbers["update_window_dims"]), "scatter_indices_batching_dims": batching}
+        return scatter(x, values[1], updates, **{**params, **numbers}), 0
+    numbers["operand_batching_dims"] = (0, *numbers["operand_batching_dims"])
+    numbers["scatter_indices_batching_dims"] = (0, *[i + 1 for i in batching])
+    return scatter(x, in_front(values[1], axes[1], batch.size), updates, **{**params, **numbers}), 0
+
+
+scatter = Op(
+    "scatter", _type, _scatter, unite=_unite, exact="biuf", kind="index",
+    tangent=_tangent, transpose=_transpose, batch=_batch,
+)  # fmt: skip
 scatter_apply = Op(
     "scatter_apply", _apply_type, _apply, expand=_apply_expand, unite=unite_first, numbers=("update_shape",), kind="index"
 )
