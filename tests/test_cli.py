@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -100,6 +101,18 @@ def test_price_as_json_is_data_only(capsys):
 def test_price_against_jax_prints_ratios(capsys):
     code, out, _ = run(capsys, *PRICE, "--against", "jax")
     assert code == 0 and "against jax" in out and "static: new value" in out
+
+
+def test_the_readme_shows_what_the_command_prints(capsys):
+    command = ("price", f"{SCALE}:scale_add", "--arg", "x=f32[2048,2048]", "--static", "s=2.0,3.0,4.0", "--calls", "5")
+    shown = re.search(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    _, out, _ = run(capsys, *command)
+
+    def plain(text):
+        lines = [re.sub(r"\d[\d.,]*( us| ms| s)?", "#", line) for line in text.partition("  debt")[0].splitlines()]
+        return [" ".join(line.replace("-", " ").split()) for line in lines if "a steady call" not in line]
+
+    assert plain(shown) == plain(out) and len(plain(shown)) > 30
 
 
 @pytest.mark.parametrize(("words", "expected"), [
