@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import celadon
 import celadon.lax
 import celadon.numpy as cnp
 import celadon.vocabulary  # noqa: F401
@@ -327,3 +328,8 @@ def test_a_result_that_is_one_element_of_an_argument(part: str) -> None:
     x = np.arange(4, dtype="float32")
     names = {"lax": celadon.lax, "x": cnp.asarray(x), "i": 2}
     assert np.asarray(celadon.jit(lambda x: eval(part, names | {"x": x}))(x)).item() == 2.0
+
+
+def test_views_of_numbers_are_results_of_their_own():
+    first, second = celadon.jit(lambda: (cnp.reshape(3.0, (1,)), cnp.reshape(cnp.float32(4), (1, 1))))()
+    assert first.tolist() == [3.0] and second.tolist() == [[4.0]]

@@ -98,7 +98,7 @@ class Fusion:
         self.extras: list[Extra] = []
         self.scopes = [_Scope([], {}, (0, self.variables), self.variables, False)]
         self.aliased: set[int] = set()
-        self.parts: set[int] = set()  # aliases that need not begin where their source does: or lie among the numbers of the call: no result is one
+        self.parts: set[int] = set()  # aliases that begin elsewhere than their source, or lie among the numbers: no result is one
         self.crowded: set[int] = set()  # rows of a larger array: nothing may be written past their ends
 
     @property

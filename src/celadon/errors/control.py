@@ -219,3 +219,14 @@ class WhileBackwards(CeladonError, ValueError):
     when = "When grad, vjp or jacrev differentiates through while_loop, or fori_loop with traced bounds."
     trigger = "celadon.grad(lambda x: celadon.lax.while_loop(lambda c: c < 9.0, lambda c: c * 2.0, x))(1.0)"
     cured = "celadon.grad(lambda x: celadon.lax.fori_loop(0, 3, lambda i, c: c * 2.0, x))(1.0)"
+
+
+class PlatformMissing(CeladonError, NotImplementedError):
+    code = "CEL819"
+    title = "platform_dependent has no function for the CPU"
+    message = "platform_dependent has functions for {platforms}, but none for cpu and no default"
+    cause = "Programs run on the CPU, and the function for it is chosen when the call is traced."
+    cure = "Give a function as cpu=..., or as default=..."
+    when = "When platform_dependent is called without either."
+    trigger = "celadon.lax.platform_dependent(1.0, tpu=lambda x: x)"
+    cured = "celadon.lax.platform_dependent(1.0, tpu=lambda x: x, default=lambda x: x)"

@@ -4,7 +4,7 @@ from celadon.facade import facade
 
 _HOMES = {
     "barriers": "optimization_barrier stop_gradient",
-    "control": "associative_scan cond custom_linear_solve custom_root fori_loop map scan switch while_loop",
+    "control": "associative_scan cond custom_linear_solve custom_root fori_loop map platform_dependent scan switch while_loop",
     "convolutions": (
         "ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers conv conv_dimension_numbers conv_general_dilated "
         "conv_general_dilated_local conv_general_dilated_patches conv_general_permutations conv_general_shape_tuple "

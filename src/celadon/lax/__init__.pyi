@@ -8,6 +8,7 @@ from celadon.lax.control import (
     custom_root as custom_root,
     fori_loop as fori_loop,
     map as map,
+    platform_dependent as platform_dependent,
     scan as scan,
     switch as switch,
     while_loop as while_loop,

@@ -170,3 +170,22 @@ def _forwarded(programs: Sequence[Program]) -> list[int | None]:
 
 
 __all__ = ["cond", "switch"]
+
+
+def platform_dependent(*args: Any, default: Function | None = None, **per_platform: Function) -> Any:
+    """Call the function for the platform that programs run on, which is the CPU.
+
+    Args:
+        args: what the function is called with; per_platform: functions by platform (cpu, cuda, rocm, tpu); default: for all
+            others.
+
+    Raises:
+        PlatformMissing.
+
+    >>> platform_dependent(2.0, cpu=lambda x: x + 1.0, default=lambda x: x)
+    3.0
+    """
+    chosen = per_platform.get("cpu", default)
+    if chosen is None:
+        raise errors.PlatformMissing(platforms=", ".join(per_platform) or "none")
+    return chosen(*args)
