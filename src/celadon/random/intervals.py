@@ -72,7 +72,7 @@ def _scaled(unit: Any, low: Any, high: Any) -> Any:
 def uniform(
     key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
 ) -> Any:
-    """Floats spread evenly from minval up to, not including, maxval.
+    """Floats spread evenly from minval up to maxval, which only rounding may give.
 
     Args: shape: of the result, to which minval and maxval are broadcast; dtype: a float one, by default float32 (float64 if
     x64 is on). Raises KeyInvalid, KeyNotSingle, DTypeNotAccepted, SampleShapeTooSmall.
