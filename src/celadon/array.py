@@ -119,7 +119,9 @@ class Array(Value, metaclass=_IsArray):
             raise errors.NotOneElement(type=self.type, wanted=wanted)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and not self.type.shape else format(str(self), spec)
+        if is_key(self.type.dtype):
+            return format(str(self), spec)
+        return format(self.host if self.type.shape else self.host[()], spec)
 
     def __repr__(self) -> str:
         if self.is_deleted():

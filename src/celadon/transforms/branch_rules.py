@@ -16,7 +16,7 @@ from celadon.transforms.forward import instantiated, zeros
 from celadon.transforms.replay import replay
 from celadon.transforms.scan_rules import given
 from celadon.types import ArrayType, int32
-from celadon.vocabulary.bodies import traced
+from celadon.vocabulary.bodies import effectful, traced
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.control import cond
 from celadon.vocabulary.shape import broadcast_in_dim
@@ -26,7 +26,9 @@ Rule = tuple[list[Any], list[Any]]
 
 
 def _chosen(index: Any, operands: Values, branches: Sequence[Program]) -> list[Any]:
-    return cond(index, *operands, branches=tuple(branches)) if branches[0].outputs else []
+    if not branches[0].outputs and not any(map(effectful, branches)):
+        return []
+    return cond(index, *operands, branches=tuple(branches))
 
 
 def _any(marks: Sequence[Mask]) -> Mask:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from celadon import errors, statics, tracing, tree
@@ -23,6 +24,7 @@ from celadon.types import ArrayType
 from celadon.vocabulary.barrier import optimization_barrier
 from celadon.vocabulary.bodies import without_dead_code
 from celadon.vocabulary.call import call, execute
+from celadon.vocabulary.callback import acts
 
 Function = Callable[..., Any]
 Values = Sequence[Any]
@@ -216,11 +218,12 @@ def _again(program: Program, marks: Mask, policy: Policy) -> Again:
     count = len(program.outputs)
     made = parts.forward.outputs[count:]
     residuals = parts.gathered(parts.forward.inputs, made)
-    saved = [var for e in parts.forward.equations if saves(policy(e.op, *_types(e), **e.params)) for var in e.outputs]
-    rest = without_dead_code(_with(parts.forward, [*parts.forward.inputs, *saved], residuals))
+    equations = parts.forward.equations
+    saved = [var for e in equations if acts(e) or saves(policy(e.op, *_types(e), **e.params)) for var in e.outputs]
+    rest = without_dead_code(_second(parts.forward, saved, residuals))
     needed = _used(rest)
     saved = [var for var in saved if var in needed]
-    rest = without_dead_code(_with(parts.forward, [*parts.forward.inputs, *saved], residuals))
+    rest = without_dead_code(_second(parts.forward, saved, residuals))
     forward = without_dead_code(_with(parts.forward, parts.forward.inputs, [*parts.forward.outputs[:count], *saved]))
     return Again(forward, _joined(rest, parts.linear), parts.moved)
 
@@ -232,8 +235,14 @@ def _types(equation: Equation) -> list[ArrayType]:
 def _with(program: Program, inputs: Sequence[Var], outputs: Sequence[Any]) -> Program:
     """The program cut at some of its variables, which become inputs."""
     given = set(inputs)
-    equations = [e for e in program.equations if not given.issuperset(e.outputs)]
+    equations = [e for e in program.equations if not e.outputs or not given.issuperset(e.outputs)]
     return Program(inputs, equations, outputs, program.captures, program.name)
+
+
+def _second(program: Program, saved: Sequence[Var], outputs: Sequence[Any]) -> Program:
+    """What is computed again; what acts on the world is not."""
+    equations = [e for e in program.equations if not acts(e)]
+    return _with(replace(program, equations=equations), [*program.inputs, *saved], outputs)
 
 
 def _used(program: Program) -> set[Any]:

@@ -16,7 +16,7 @@ from celadon.transforms.derived import Linearized, Mask
 from celadon.transforms.forward import instantiated, zeros
 from celadon.transforms.replay import replay
 from celadon.vocabulary.arithmetic import add
-from celadon.vocabulary.bodies import chosen, closed, traced, without_dead_code
+from celadon.vocabulary.bodies import chosen, closed, effectful, has_effects, traced, without_dead_code
 from celadon.vocabulary.control import parts
 from celadon.vocabulary.scan import scan
 
@@ -89,7 +89,7 @@ def _interleaved(count: int, consts: int, carry: int, marks: Sequence[Mask]) -> 
 
 
 def _scan(body: Program, consts: Values, state: Values, xs: Values, params: Params) -> list[Any]:
-    if not body.outputs:
+    if not body.outputs and not effectful(body):
         return []
     return scan(*consts, *state, *xs, body=body, consts=len(consts), carry=len(state), **params)
 
@@ -136,7 +136,8 @@ def _parted(made: Linearized, consts: int, carry: int) -> Parted:
             stacks += [x] if place == len(stacks) else []
             residuals.append(("stacked", place - carry))
     known = Program(forward.inputs, forward.equations, stacks, (), forward.name)
-    constants = Program(forward.inputs[: held + consts], forward.equations, still, (), forward.name)
+    quiet = [equation for equation in forward.equations if not has_effects(equation)]
+    constants = Program(forward.inputs[: held + consts], quiet, still, (), forward.name)
     captured = tuple([kept for _, kept in made.forward.captures])
     return Parted(known, without_dead_code(constants), captured, tuple(residuals))
 

@@ -12,7 +12,7 @@ from celadon import errors, tree
 from celadon.array import Array
 from celadon.keys import BITS, KEY
 from celadon.op import Op
-from celadon.program import Equation
+from celadon.program import Equation, bodies
 from celadon.tracing import interpreting
 from celadon.types import ArrayType, DType, Shape, canonical
 from celadon.vocabulary.shape import broadcast_in_dim, transpose
@@ -128,8 +128,9 @@ def declared(function: Any) -> dict[str, Any]:
     return {"function": function, "shapes": shapes, "dtypes": dtypes}
 
 
-def is_callback(equation: Equation) -> bool:
-    return equation.op.kind == "callback"
+def acts(equation: Equation) -> bool:
+    """Whether an equation acts on the world, itself or in a body, so that it must happen once."""
+    return equation.op is io_callback or any(map(acts, (inner for body in bodies(equation.params) for inner in body.equations)))
 
 
 def _refused(primals: Arrays, tangents: Arrays, *, function: Any, **params: Any) -> Any:
@@ -196,4 +197,4 @@ debug_callback = Op(
     multiple=True, exact=True, effects=True, kind="callback",
 )  # fmt: skip
 
-__all__ = ["Host", "debug_callback", "declared", "io_callback", "is_callback", "pure_callback"]
+__all__ = ["Host", "acts", "debug_callback", "declared", "io_callback", "pure_callback"]
