@@ -56,21 +56,22 @@ def _unary(name: str, op: Function, doc: str, example: str, accuracy: bool = Fal
     def with_accuracy(x: Any, *, accuracy: Any = None) -> Any:
         return op(_value(x))
 
-    return _described(with_accuracy if accuracy else plain, name, doc, example)
+    return described(with_accuracy if accuracy else plain, name, doc, example)
 
 
 def _binary(name: str, op: Function, doc: str, example: str) -> Function:
     def function(x: Any, y: Any) -> Any:
         return op(*spread(name, x, y))
 
-    return _described(function, name, doc, example)
+    return described(function, name, doc, example)
 
 
-def _described(function: Any, name: str, doc: str, example: str) -> Function:
+def described(function: Any, name: str, doc: str, example: str, module: str = __name__) -> Function:
+    """Give a made function its name, its page with an example (`call == result`), and the module that offers it."""
     function.__name__ = function.__qualname__ = name
     call, _, shown = example.partition(" == ")
     function.__doc__ = f"{doc}\n\n    >>> {call}\n    {shown}\n    "
-    function.__module__ = __name__
+    function.__module__ = module
     return function
 
 

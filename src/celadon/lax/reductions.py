@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors, vocabulary as ops
+from celadon.lax.elementwise import described
 from celadon.numpy.contractions import precision_pair
 from celadon.numpy.dtypes import dtype_of, requested
 from celadon.numpy.promotion import accept, array, axes_of, axis_of, converted, operand
@@ -45,16 +46,8 @@ def _reduction(name: str, op: Function, doc: str, example: str) -> Function:
         def with_sharding(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
             return function(operand, axes)
 
-        return _described(with_sharding, name, doc, example)
-    return _described(function, name, doc, example)
-
-
-def _described(function: Any, name: str, doc: str, example: str) -> Function:
-    function.__name__ = function.__qualname__ = name
-    call, _, shown = example.partition(" == ")
-    function.__doc__ = f"{doc}\n\n    >>> {call}\n    {shown}\n    "
-    function.__module__ = __name__
-    return function
+        return described(with_sharding, name, doc, example, __name__)
+    return described(function, name, doc, example, __name__)
 
 
 _three = "np.int32([1, 2, 3])"
@@ -102,7 +95,7 @@ def _cumulative(name: str, op: Function, doc: str, example: str) -> Function:
         x = array(operand)
         return op(x, axis=axis_of(axis, x.type.ndim), reverse=reverse)
 
-    return _described(function, name, doc, example)
+    return described(function, name, doc, example, __name__)
 
 
 cumsum = _cumulative("cumsum", ops.cumsum, "The sums of ever more elements along an axis, from the end if reverse.",
