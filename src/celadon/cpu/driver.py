@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from celadon import errors
 from celadon.cpu import link, llvm, store, threads
@@ -25,8 +25,7 @@ _lock = process_lock()
 _runtime: Runtime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Runtime:
+class Runtime(NamedTuple):
     """Entry points of the native runtime.
 
     `release(steps, count)` and `hold(steps, count)` run a step list; the first lets other Python threads run meanwhile,

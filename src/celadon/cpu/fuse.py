@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,14 +46,16 @@ def fuse(program: Program, scalars: Collection[int] = ()) -> Schedule:
     return Schedule(tuple(fusion.kernels), tuple(fusion.steps), tuple(fusion.extras), outputs)
 
 
-@dataclass(slots=True)
 class _Draft:
     """A body under construction, with the layouts of its operands."""
 
-    leaves: list[tuple[str, str, Layout]] = field(default_factory=list[tuple[str, str, Layout]])
-    reads: list[int] = field(default_factory=list[int])
-    nodes: list[tuple[str, str, list[Any], tuple[tuple[str, Any], ...]]] = field(default_factory=list[Any])
-    places: dict[Var, Place] = field(default_factory=dict[Var, Place])
+    __slots__ = ("leaves", "nodes", "places", "reads")
+
+    def __init__(self) -> None:
+        self.leaves: list[tuple[str, str, Layout]] = []
+        self.reads: list[int] = []
+        self.nodes: list[tuple[str, str, list[Any], tuple[tuple[str, Any], ...]]] = []
+        self.places: dict[Var, Place] = {}
 
     def dtype(self, place: Place) -> str:
         if isinstance(place, Constant):

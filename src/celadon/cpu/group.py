@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from celadon.compiler.lift import Extents
 from celadon.cpu.layout import VIEWS
@@ -14,14 +13,15 @@ from celadon.vocabulary.bodies import has_effects
 Token = tuple[object, ...]
 
 
-@dataclass(slots=True, eq=False)
 class Unit:
     """Equations that run as one. `before` is a bit set of the units that must have run, directly or not."""
 
-    kind: str
-    token: Token
-    equations: list[int] = field(default_factory=list[int])
-    before: int = 0
+    __slots__ = ("before", "equations", "kind", "token")
+
+    def __init__(self, kind: str, token: Token):
+        self.kind, self.token = kind, token
+        self.equations: list[int] = []
+        self.before = 0
     follows: int = -1  # the unit with the effects that come just before its own
 
 

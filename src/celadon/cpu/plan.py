@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from celadon import errors
@@ -22,8 +21,7 @@ _HOST = 0  # where a step's function is one of the frame's own
 _HOST_TAKES = 5_000.0
 
 
-@dataclass(slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a variable is: the cell with its buffer's address, an offset and strides in bytes."""
 
     cell: int
@@ -31,8 +29,7 @@ class Place:
     strides: Strides
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """What of a plan follows from the structure alone.
 
     steps: the schedule's, with the ends of buffers between them. sources: for each variable, the one whose buffer it is in.
@@ -98,8 +95,7 @@ class HostCall(NamedTuple):
     made: tuple[ArrayType, ...]
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What the driver needs for one set of shapes, but for addresses.
 
     words: cells, tables, then steps of four words. tables: the words of `words` that hold an offset in bytes to which
@@ -116,7 +112,7 @@ class Plan:
     steps: int
     arena: int
     nanoseconds: float
-    result_bytes: list[int] = field(default_factory=list[int])
+    result_bytes: list[int]
 
 
 rules: dict[str, Callable[[Planner, Launch], None]] = {}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A number in the code: its dtype's short name and its bits."""
 
     dtype: str
@@ -18,8 +16,7 @@ class Constant:
 Place = int | Constant  # a value of a body: leaves first, then nodes
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """An operand of a body.
 
     source: "array"; "scalar", loaded once; or "iota", the index along the loop whose access is not "0".
@@ -32,8 +29,7 @@ class Leaf:
     access: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One elementwise op of a body."""
 
     op: str
@@ -42,8 +38,7 @@ class Node:
     params: tuple[tuple[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """What a kernel computes for one element: leaves and nodes in order, and which of them are results."""
 
     leaves: tuple[Leaf, ...]
@@ -61,8 +56,7 @@ class Body:
         return tuple(self.dtype(place) for place in self.results)
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(NamedTuple):
     """A loop nest that stores the results of a body, each by its access.
 
     whole: every array is walked in order and is padded, so that one flat loop may run over the end.
@@ -76,8 +70,7 @@ class Map:
     tiled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(NamedTuple):
     """A loop nest that combines a body's result over the loops marked in `reduced` ("r" or "k", a letter a loop).
 
     op: the elementwise op that combines two values; dtype: the result's.
@@ -89,8 +82,7 @@ class Reduce:
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """A kernel of emit_moves or emit_contract: its kind, the dtypes and what else its code depends on."""
 
     kind: str
@@ -113,8 +105,7 @@ def digest(kernel: Kernel) -> str:
     return sha256(repr(kernel).encode()).hexdigest()[:24]
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """A variable that is another one's memory, seen in another way: by the view rule of an equation's op."""
 
     rule: str
@@ -124,8 +115,7 @@ class Alias:
     axes: tuple[int, ...] = ()  # for "arranged": the operand's axis that each of the result's walks, or -1
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """A kernel run over variables.
 
     like: the variable whose axes the loops walk, grouped by `loops` (the axes of each loop, outermost first).
@@ -189,8 +179,7 @@ class Hosted(NamedTuple):
 Step = Alias | Launch | Free | Nested | Hosted
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(NamedTuple):
     """A variable that the program does not have: a constant (dtype and bits), one with the shape of variable `like`, or
     one with the extents of some variables' axes."""
 
@@ -204,8 +193,7 @@ class Extra:
         return bool(self.bits)
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """Kernels and steps of a structure.
 
     Variables are numbered: inputs of the program, results of its equations in order, then the extras.

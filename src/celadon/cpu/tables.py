@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from celadon.cpu.kinds import itemsize
 from celadon.cpu.plan import WORD, Planner, extents_of, product, rules, unit_of
@@ -83,8 +83,7 @@ def fill_reduce(planner: Planner, launch: Launch) -> None:
         _combine(planner, launch, split, offset)
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(NamedTuple):
     """How the range of a reduction is made: kept loops, pieces and blocks, and the sizes of the last two."""
 
     kept: int
