@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celadon import vocabulary as ops
+from celadon.facade import Lazy
 from celadon.numpy.division import remainder
 from celadon.numpy.promotion import accept, array, constant, converted, fixed_like, inexact, no_out, operand
 from celadon.numpy.selection import chosen
 from celadon.program import fixed, literal
 from celadon.types import kind
 from celadon.vocabulary.call import named
+from celadon.vocabulary.kinds import real_dtype
+
+if TYPE_CHECKING:
+    from celadon.transforms import custom_tangents
+else:
+    custom_tangents = Lazy("celadon.transforms.custom_tangents")
 
 
 def floor(x: Any, /) -> Any:
@@ -160,10 +168,30 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     >>> logaddexp(np.array([-np.inf], "float32"), np.array([1.0], "float32"))
     Array([1.], dtype=float32)
     """
-    x, y = inexact("logaddexp", x1, x2)
-    if kind(x.type.dtype) == "c":
-        return _complex_logaddexp(x, y)
-    return _logaddexp(x, y)
+    return _log_of_sum()(*inexact("logaddexp", x1, x2))
+
+
+@functools.cache
+def _log_of_sum() -> Any:
+    """The function with its derivative, which the formula has not where both operands are equal."""
+
+    def function(x: Any, y: Any) -> Any:
+        return _complex_logaddexp(x, y) if kind(x.type.dtype) == "c" else _logaddexp(x, y)
+
+    found = custom_tangents.custom_jvp(function)
+    found.defjvps(lambda t, out, x, y: _share(t, out, x), lambda t, out, x, y: _share(t, out, y))
+    return found
+
+
+def _share(t: Any, out: Any, x: Any) -> Any:
+    """t times the share that x has in the sum, of which the logarithm is out."""
+    return ops.multiply(t, ops.exponential(ops.subtract(_or_zero(x), _or_zero(out))))
+
+
+def _or_zero(x: Any) -> Any:
+    """0 in place of infinity."""
+    infinite = ops.compare(ops.real(x) if kind(x.type.dtype) == "c" else x, fixed(np.inf, real_dtype(x.type.dtype)), direction="EQ")
+    return ops.select(infinite, fixed(0, x.type.dtype), x)
 
 
 def _logaddexp(x: Any, y: Any, power: Any = None, factor: Any = None) -> Any:
