@@ -190,7 +190,8 @@ def _share(t: Any, out: Any, x: Any) -> Any:
 
 def _or_zero(x: Any) -> Any:
     """0 in place of infinity."""
-    infinite = ops.compare(ops.real(x) if kind(x.type.dtype) == "c" else x, fixed(np.inf, real_dtype(x.type.dtype)), direction="EQ")
+    part = ops.real(x) if kind(x.type.dtype) == "c" else x
+    infinite = ops.compare(part, fixed(np.inf, real_dtype(x.type.dtype)), direction="EQ")
     return ops.select(infinite, fixed(0, x.type.dtype), x)
 
 
