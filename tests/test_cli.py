@@ -137,6 +137,14 @@ def test_a_wrong_input_is_one_line_and_exit_code_2(capsys, words, expected):
     assert len(err.splitlines()) == 1 and err.startswith("celadon: ") and f"[{expected}]" in err
 
 
+def test_nothing_is_cut_on_a_narrow_screen_nor_needs_more_than_ascii():
+    words = [sys.executable, "-m", "celadon"]
+    narrow = {**os.environ, "COLUMNS": "30", "PYTHONIOENCODING": "ascii"}
+    for asked, shown in ((PRICE, "steady calls"), (("errors",), "StaticArgumentUnhashable"), (("explain", "CEL101"), "cure")):
+        done = subprocess.run([*words, *asked], capture_output=True, text=True, check=True, env=narrow)
+        assert shown in done.stdout.replace("\n", " ")
+
+
 def test_a_wrong_option_is_exit_code_2(capsys):
     for words in (("price",), ("price", SCALE, "--colour"), ("prize",)):
         assert run(capsys, *words)[0] == 2

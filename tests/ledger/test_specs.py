@@ -151,6 +151,13 @@ def test_a_function_written_for_celadon_runs_on_jax(tmp_path):
     assert loaded.module.cel.__name__ == "jax" and float(loaded.function(0.0)) == 1.0
 
 
+def test_a_method_keeps_its_object(tmp_path):
+    source = "import jax\nclass Model:\n    @jax.jit\n    def call(self, x):\n        return x + 1\nmodel = Model()\n"
+    (tmp_path / "methods.py").write_text(source)
+    for library in ("celadon", "jax"):
+        assert targets.load(f"{tmp_path}/methods.py:model.call", library).function(3) == 4
+
+
 def test_other_callables(target):
     assert targets.load(f"{target}:model").function(3) == 3
     assert targets.load(f"{target}:Model.__call__").function.__name__ == "__call__"

@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.text import Text
 
 from celadon.ledger.measure import Advance, Interval
 from celadon.ledger.pages import Page
 from celadon.ledger.pricing import Comparison, FirstCall, Price, StaticPrice, Way
+
+Rows = list[list[str]]
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
@@ -98,16 +99,17 @@ def _show_side_by_side(static: StaticPrice, widest: int, out: Console) -> None:
         out.print(left + _marked(row.static or "", row.differs), soft_wrap=True)
 
 
-def _show_table(title: str, table: Table, out: Console) -> None:
+def _show_table(title: str, table: Rows, out: Console) -> None:
     out.print(Text(f"\n  {title}"))
-    out.print(Padding(table, (0, 0, 0, 2), expand=False))
+    _show_rows(table, out)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 4, 0, 0))
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", style="", header_style="dim", no_wrap=True)
-    return table
+def _show_rows(table: Rows, out: Console, left: int = 1) -> None:
+    """Aligned columns under a heading, the first `left` of them to the left; nothing is cut, however narrow `out` is."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for k, row in enumerate(table):
+        cells = [x.ljust(n) if i < left else x.rjust(n) for i, (x, n) in enumerate(zip(row, widths, strict=True))]
+        out.print(Text(f"  {'    '.join(cells)}".rstrip(), style="" if k else "dim"), soft_wrap=True)
 
 
 def _ways(static: StaticPrice) -> list[tuple[str, Way]]:
@@ -115,10 +117,10 @@ def _ways(static: StaticPrice) -> list[tuple[str, Way]]:
     return [(name, way) for name, way in pairs if way is not None]
 
 
-def _steady_table(static: StaticPrice) -> Table:
-    table = _table("", "median", "95 % interval", "calls")
+def _steady_table(static: StaticPrice) -> Rows:
+    table = [["", "median", "95 % interval", "calls"]]
     for name, way in _ways(static):
-        table.add_row(name, duration(way.steady.median), _bounds(way.steady), str(way.steady.calls))
+        table.append([name, duration(way.steady.median), _bounds(way.steady), str(way.steady.calls)])
     return table
 
 
@@ -135,11 +137,10 @@ def _sameness(static: StaticPrice) -> str:
     return f": static is {number(max(traced, one) / min(traced, one))} times as {'fast' if one < traced else 'slow'}"
 
 
-def _first_table(static: StaticPrice) -> Table:
-    table = _table("", "value", "trace", "lower", "compile", "first run", "in all", "steady calls")
+def _first_table(static: StaticPrice) -> Rows:
+    table = [["", "value", "trace", "lower", "compile", "first run", "in all", "steady calls"]]
     for name, way in _ways(static):
-        for call in way.first:
-            table.add_row(name, *_first_row(call, way))
+        table += [[name, *_first_row(call, way)] for call in way.first]
     return table
 
 
@@ -168,12 +169,11 @@ def _count(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
-def _against_table(static: StaticPrice, other: Comparison) -> Table:
-    table = _table("", "celadon", other.library, "ratio")
+def _against_table(static: StaticPrice, other: Comparison) -> Rows:
+    table = [["", "celadon", other.library, "ratio"]]
     for name, ours, theirs in (("traced", static.traced, other.traced), ("static", static.static, other.static)):
         if ours is not None and theirs is not None:
-            for row in _against_rows(name, ours, theirs, other.ratios):
-                table.add_row(*row)
+            table += _against_rows(name, ours, theirs, other.ratios)
     return table
 
 
@@ -215,12 +215,7 @@ def show_page(page: Page, out: Console) -> None:
 
 def show_pages(pages: Sequence[Page], out: Console) -> None:
     """Print the list of all errors."""
-    table = _table("code", "name", "title")
-    for page in pages:
-        table.add_row(page.code, page.name, page.title)
-    for column in table.columns:
-        column.justify = "left"
-    out.print(table)
+    _show_rows([["code", "name", "title"], *([page.code, page.name, page.title] for page in pages)], out, left=3)
 
 
 @contextmanager

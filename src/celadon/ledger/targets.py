@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 from celadon import errors
@@ -73,7 +73,9 @@ def load(text: str, library: str = "celadon") -> Loaded:
 
 
 def unjitted(function: Function) -> Function:
-    """The function inside a jitted one; any other callable as it is."""
+    """The function inside a jitted one, a method with its object; any other callable as it is."""
+    if isinstance(function, MethodType):
+        return MethodType(unjitted(function.__func__), function.__self__)
     while hasattr(function, "lower") and hasattr(function, "__wrapped__"):
         function = function.__wrapped__  # pyright: ignore[reportFunctionMemberAccess]
     return function
