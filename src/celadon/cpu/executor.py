@@ -9,7 +9,7 @@ from typing import Any
 
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
-from celadon.cpu import bound, contract, contract_tables, control, control_tables, emit, move_tables, moves, tables
+from celadon.cpu import bound, contract, contract_tables, control, control_tables, emit, library, move_tables, moves, tables
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import outlined, planned
 from celadon.cpu.recipe import CUMULATIVE
@@ -23,6 +23,7 @@ _RULES = (
     control,
     contract_tables,
     control_tables,
+    library,
     move_tables,
     tables,
 )  # imported for the rules that they add to fuse and plan
@@ -35,7 +36,7 @@ class CPU:
 
     name = "cpu"
     takes = EVERYTHING
-    native: frozenset[str] = frozenset([*CUMULATIVE, "logistic", "scan", "threefry2x32"])
+    native: frozenset[str] = frozenset([*CUMULATIVE, *library.NATIVE, "logistic", "scan", "threefry2x32"])
 
     def lacks(self, program: Program) -> list[str]:
         """The ops of a lowered program for which there is no kernel, with dtypes: "sine:c64"."""

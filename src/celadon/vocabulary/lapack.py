@@ -15,7 +15,7 @@ Arrays = Sequence[Array]
 
 
 def _potrf(x: Array) -> Arrays:
-    """x = l lᴴ; the upper triangle of x is not read."""
+    """x = l lᴴ; the upper triangle of x is not read, that of the result means nothing."""
     try:
         return np.linalg.cholesky(np.tril(x) + np.conj(np.tril(x, -1).T)), 0
     except np.linalg.LinAlgError:
@@ -194,8 +194,8 @@ def _sytrd(x: Array, *, lower: bool) -> Arrays:
 
 
 def _gtsv(below: Array, diagonal: Array, above: Array, b: Array) -> Arrays:
-    """Solves a tridiagonal system by elimination with exchanges."""
-    full = np.diag(diagonal) + np.diag(below, -1) + np.diag(above, 1)
+    """Solves a tridiagonal system; the first element below and the last above the diagonal are not read."""
+    full = np.diag(diagonal) + np.diag(below[1:], -1) + np.diag(above[:-1], 1)
     try:
         return [np.linalg.solve(full, b), 0]
     except np.linalg.LinAlgError:
@@ -230,4 +230,4 @@ geev = _lapack("geev", _geev_form, _geev)
 gees = _lapack("gees", _gees_form, _gees)
 gehrd = _lapack("gehrd", "nn->nn,l,i:", _gehrd)
 sytrd = _lapack("sytrd", "nn->nn,r:n,r:l,l,i:", _sytrd)
-gtsv = _lapack("gtsv", "l,n,l,nb->nb,i:", _gtsv)
+gtsv = _lapack("gtsv", "n,n,n,nb->nb,i:", _gtsv)

@@ -54,21 +54,19 @@ def _cholesky(x: Array) -> Sequence[Array]:
     try:
         return [np.linalg.cholesky(np.tril(x) + np.conj(np.tril(x, -1).T))]
     except np.linalg.LinAlgError:
-        return [np.full_like(x, complex(np.nan, np.nan) if x.dtype.kind == "c" else np.nan)]
+        return [np.tril(np.full_like(x, complex(np.nan, np.nan) if x.dtype.kind == "c" else np.nan))]
 
 
 def _cholesky_expand(x: Any) -> Any:
     factor, info = potrf(x)
-    return where_converged(info, factor)
+    return lower(where_converged(info, factor))
 
 
 def _cholesky_tangent(t: Any, out: Any, x: Any) -> Any:
     """l Φ(l⁻¹ x' l⁻ᴴ), where Φ keeps the lower triangle and half the diagonal (Murray, eq. 8)."""
-    factor = lower(out)
-    inside = _right(factor, t, lower=True, transpose_a="ADJOINT")
-    inside = _left(factor, inside, lower=True)
+    inside = _left(out, _right(out, t, lower=True, transpose_a="ADJOINT"), lower=True)
     half = on_diagonal(inside, divide(inside, like(2, inside)), lower(inside))
-    return product(factor, half)
+    return product(out, half)
 
 
 cholesky = stacked(

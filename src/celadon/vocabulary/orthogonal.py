@@ -172,7 +172,7 @@ def _moved(v: Any, first: int, last: int) -> Any:
 
 
 def _tridiagonal_solve_expand(below: Any, diagonal: Any, above: Any, b: Any) -> Any:
-    found, info = gtsv(_cut(below, 1, 0), diagonal, _cut(above, 0, 1), b)
+    found, info = gtsv(below, diagonal, above, b)
     return where_converged(info, found)
 
 

@@ -13,7 +13,7 @@ from celadon.types import ArrayType, int32
 from celadon.vocabulary.arithmetic import add, subtract
 from celadon.vocabulary.bodies import traced
 from celadon.vocabulary.comparison import compare, select
-from celadon.vocabulary.kinds import INTEGER, kept, like, require
+from celadon.vocabulary.kinds import kept, like, require
 from celadon.vocabulary.matrices import rows_taken, spread
 from celadon.vocabulary.reduce import reduce_sum
 from celadon.vocabulary.scan import scan
@@ -21,6 +21,7 @@ from celadon.vocabulary.shape import iota, transpose
 from celadon.vocabulary.stacks import in_stacks, stacked, united
 
 Array = Any
+_NUMBERS = frozenset(map(np.dtype, ("i4", "i8")))
 
 
 def _laswp(x: Array, pivots: Array, *, reverse: bool = False) -> Sequence[Array]:
@@ -48,7 +49,7 @@ def _laswp_back(ct: Any, x: Any, pivots: Any, *, reverse: bool = False) -> Any:
 
 @kept
 def _permutation_type(pivots: ArrayType, *, permutation_size: int) -> ArrayType:
-    require("lu_pivots_to_permutation", pivots, INTEGER)
+    require("lu_pivots_to_permutation", pivots, _NUMBERS)
     return ArrayType((*pivots.shape[:-1], permutation_size), pivots.dtype)
 
 

@@ -19,7 +19,7 @@ Array = Any
 Rule = Callable[..., Any]
 Form = str | Rule  # or a function of the parameters, where it depends on them
 LAPACK: frozenset[DType] = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
-REAL: frozenset[DType] = frozenset(map(np.dtype, ("f4", "f8")))
+_forms: dict[str, Form] = {}
 
 
 class Word(NamedTuple):
@@ -72,8 +72,18 @@ def stacked(
     def unite(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
         return united(equation, formed(form, equation.params))
 
+    _forms[name] = form
     rules.setdefault("batch", in_stacks(name))
     return Op(name, result_type, walked if numpy else None, unite=unite, multiple=several, **rules)
+
+
+def ranks(equation: Equation) -> list[int]:
+    """How many axes of each operand, then of each result, belong to one matrix of the stack.
+
+    The equation's op is one that `stacked` has made.
+    """
+    before, after = parted(formed(_forms[equation.op.name], equation.params))
+    return [len(word.axes) for word in before + after]
 
 
 def formed(form: Form, params: dict[str, Any]) -> str:
