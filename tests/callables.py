@@ -1,4 +1,4 @@
-"""How to call every public callable of celadon.numpy and celadon.lax: on shapes and numbers of a Kit, once or more each."""
+"""How to call every public callable of celadon.numpy, lax, random, nn and scipy: on shapes and numbers of a Kit, once or more each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ from typing import Any
 import numpy as np
 
 import celadon.lax
+import celadon.nn.initializers
 import celadon.numpy as cnp
+import celadon.random
+import celadon.scipy.special
 from celadon import errors
+from tests import callables_random
 
 Form = Callable[[Any, "Kit"], Any]
-MODULES = {"numpy": celadon.numpy, "lax": celadon.lax}
+MODULES: dict[str, Any] = {
+    "numpy": celadon.numpy, "lax": celadon.lax, "random": celadon.random, "nn": celadon.nn,
+    "nn.initializers": celadon.nn.initializers, "scipy.special": celadon.scipy.special,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ def arrays_of(d: Sizes) -> dict[str, np.ndarray[Any, Any]]:
         "triples": _floats(m, 3), "triples2": _floats(m, 3, seed=1), "thin": _floats(m, 1, n),
         "rows": np.arange(m, dtype=np.int32)[::-1].copy(), "places": _integers(m, n) % m, "start": np.int32(1),
         "ordered": np.sort(_floats(n)), "scalar": np.float32(0.6), "ready": np.bool_(True),
+        **callables_random.arrays_of(d),
     }  # fmt: skip
 
 
@@ -342,6 +350,8 @@ NO_PROGRAM: dict[str, str] = {
                      "fromstring", "get_printoptions", "printoptions", "save", "savez", "set_printoptions",
                      "tril_indices", "triu_indices", "tril_indices_from", "triu_indices_from")
     },
+    "random.key_dtype": _TYPES_ONLY,
+    "random.key_impl": _TYPES_ONLY,
     "lax.broadcast_shapes": _TYPES_ONLY,
     "lax.dtype": _TYPES_ONLY,
 }  # fmt: skip
@@ -352,6 +362,12 @@ CONCRETE: dict[str, str] = {
     f"numpy.{name}": "how many elements differ decides the shape of the result"
     for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
                  "unique_inverse", "unique_values")
+}  # fmt: skip
+
+
+TABLES: dict[str, dict[str, Form | list[Form]]] = {
+    "numpy": NUMPY, "lax": LAX, "random": callables_random.RANDOM, "nn": callables_random.NN,
+    "nn.initializers": callables_random.INITIALIZERS, "scipy.special": callables_random.SPECIAL,
 }  # fmt: skip
 
 
@@ -393,7 +409,7 @@ def calls(concrete: bool = False) -> Iterator[Call]:
 
 
 def _calls() -> Iterator[Call]:
-    for module, table in (("numpy", NUMPY), ("lax", LAX)):
+    for module, table in TABLES.items():
         for name, function in public(MODULES[module]).items():
             if f"{module}.{name}" in NO_PROGRAM:
                 continue
@@ -411,5 +427,5 @@ def left_out() -> list[str]:
 
 def stale() -> list[str]:
     """Names in the tables that are not public."""
-    tables = {f"numpy.{name}" for name in NUMPY} | {f"lax.{name}" for name in LAX} | NO_PROGRAM.keys() | CONCRETE.keys()
+    tables = {f"{module}.{name}" for module, table in TABLES.items() for name in table} | NO_PROGRAM.keys() | CONCRETE.keys()
     return sorted(tables - {f"{m}.{name}" for m, module in MODULES.items() for name in public(module)})

@@ -17,7 +17,8 @@ IDS = [call.name for call in CALLS]
 
 # Calls whose structure other extents, or other scalars, may change, and why.
 BY_SHAPE = dict.fromkeys(
-    ("numpy.searchsorted", "numpy.searchsorted/1", "numpy.digitize"), "the search halves as often as the extent has bits"
+    ("numpy.searchsorted", "numpy.searchsorted/1", "numpy.digitize", "random.choice/3"),
+    "the search halves as often as the extent has bits",
 )
 BY_SCALAR = {"numpy.take": "what a gather gives outside is a parameter of the op"}
 

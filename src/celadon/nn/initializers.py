@@ -15,6 +15,12 @@ from celadon.numpy.promotion import shape_from
 from celadon.types import DType, Shape, kind
 from celadon.vocabulary.kinds import real_dtype
 
+__all__ = [
+    "Initializer", "constant", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "kaiming_normal",
+    "kaiming_uniform", "lecun_normal", "lecun_uniform", "normal", "ones", "truncated_normal", "uniform",
+    "variance_scaling", "xavier_normal", "xavier_uniform", "zeros",
+]  # fmt: skip
+
 Axes = int | Sequence[int]
 _FLOAT = np.float64
 
