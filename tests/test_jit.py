@@ -244,6 +244,25 @@ def test_explained_misses():
     assert found[5][:2] == ("setting", "enable_x64")
 
 
+def test_every_kind_of_call_takes_the_fast_path_from_its_second_time_on(monkeypatch):
+    f = celadon.jit(lambda x, s, n=1: x * s + n, static_argnames="n")
+    x, host = cnp.ones(4), np.ones(4, np.float32)
+    calls = [lambda: f(x, 2.0), lambda: f(host, 2.0), lambda: f(x, s=2.0), lambda: f(s=2.0, x=host), lambda: f(x, 2.0, 3),
+             lambda: f(x, 2.0, n=3), lambda: f(n=2, s=host, x=x)]  # fmt: skip
+    first = [np.asarray(call()) for call in calls]
+    monkeypatch.setattr(type(f), "_general", lambda *_: pytest.fail("the general path"))
+    for call, before in zip(calls, first, strict=True):
+        np.testing.assert_array_equal(call(), before)
+    np.testing.assert_array_equal(f(x, 5.0, 3), np.full(4, 8.0, np.float32))
+
+
+def test_a_static_nan_does_not_fill_the_fast_path():
+    f = celadon.jit(lambda x, s: x * s, static_argnums=1)
+    for _ in range(5):
+        f(1.0, float("nan"))
+    assert f._cache_size() == 1 and len(f.fast) <= 1
+
+
 @pytest.mark.parametrize("x64", [False, True])
 @pytest.mark.parametrize("value", [0.1, 1e300, -0.0, float("nan"), float("-inf"), 1e-46, 7, -(2**31), True, False, 1 + 2j])
 def test_a_python_scalar_comes_in_with_numpys_bits(value, x64):

@@ -219,8 +219,11 @@ def _from_numpy(x: NDArray, masked: bool) -> Array:
     if dtype not in short_names:
         raise errors.DTypeNotSupported(dtype=x.dtype)
     block = allocate(x.size * dtype.itemsize)
-    with np.errstate(all="ignore"):
-        block.view(dtype, x.shape)[...] = x
+    if x.dtype == dtype and x.flags.c_contiguous:
+        ctypes.memmove(block.pointer, x.__array_interface__["data"][0], x.nbytes)
+    else:
+        with np.errstate(all="ignore"):
+            block.view(dtype, x.shape)[...] = x
     return Array(ArrayType(x.shape, dtype), block)
 
 

@@ -28,7 +28,10 @@ from celadon.vocabulary.collective import axes_in_scope
 
 no_tracing = Setting("jax_no_tracing", False)
 
+Fast = Callable[[tuple[Any, ...]], Any]
+
 _SCALARS = frozenset((float, int, bool, complex))
+_FLAT = frozenset((Array, np.ndarray, *_SCALARS))
 _wrappers: weakref.WeakSet[Jit] = weakref.WeakSet()
 
 
@@ -86,29 +89,43 @@ class Jit:
         self.static, self.donated = _selections(self.parameters, options, self.name)
         self.positions = frozenset(self.static.indices)
         self.entries: dict[object, Entry] = {}
-        self.fast: dict[object, Callable[[tuple[Any, ...]], Any]] = {}
+        self.fast: dict[object, Fast] = {}
         self.table: Table = shared_table(function, options)
         _wrappers.add(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and tracing.active() is None:
-            run = self._remembered(args)
+        if tracing.active() is None:
+            run = self._named(args, kwargs) if kwargs else self._remembered(args)
             if run is not None:
-                return run(args)
+                return run((*args, *kwargs.values()) if kwargs else args)
         try:
             return self._general(args, kwargs)
         except Exception as error:
             raise without_own_frames(error)  # noqa: B904 (the same one)
 
-    def _remembered(self, args: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Any] | None:
+    def _remembered(self, args: tuple[Any, ...]) -> Fast | None:
         """What the fast path knows to run for positional arrays, Python scalars and plain static values."""
         positions = self.positions
         if not positions:
-            return self.fast.get((settings.key(), *[x.type if type(x) is Array else type(x) for x in args]))
+            return self.fast.get((settings.key(), *[x.type if type(x) is Array else _kind(x) for x in args]))
         try:
             return self.fast.get(_fast_key(args, positions))
         except Exception:  # a static value whose hash or == fails; the general path says so
             return None
+
+    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Fast | None:
+        """The same for a call with keywords: their names, in the call's order, are part of its key."""
+        try:
+            return self.fast.get((tuple(kwargs), *_fast_key((*args, *kwargs.values()), self._static_places(args, kwargs))))
+        except Exception:  # as above
+            return None
+
+    def _static_places(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[int]:
+        """Which of a call's values, those by keyword counted on, are static."""
+        if not (kwargs and self.static.names):
+            return self.positions
+        named = [i for i, name in enumerate(kwargs, len(args)) if name in self.static.names]
+        return frozenset(i for i in self.positions if i < len(args)).union(named)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -123,6 +140,7 @@ class Jit:
         if tracing.active() is not None:
             return self._nested(request)
         entry = self._known(request) or self._entered(request)
+        self._remember(request, entry)
         if entry.watched:
             entry.check_mutation(request.static_values)
         return entry.run(request.leaves)
@@ -140,9 +158,16 @@ class Jit:
         if entry is None or entry.bound is None:
             entry = self._made(request)
         self.entries[request.key] = entry
-        if request.is_flat:
-            self.fast[_fast_key(request.args, self.positions)] = _fast_run(entry, request)
         return entry
+
+    def _remember(self, request: Request, entry: Entry) -> None:
+        """Let the fast path know a call of arrays, Python scalars and plain static values, if it is one."""
+        args, kwargs = request.args, request.kwargs
+        values, places = (*args, *kwargs.values()), self._static_places(args, kwargs)
+        if all(_is_plain(x) if i in places else type(x) in _FLAT for i, x in enumerate(values)):
+            key = _fast_key(values, places)
+            order = [*range(len(args)), *(len(args) + list(kwargs).index(name) for name in sorted(kwargs))]
+            self.fast[(tuple(kwargs), *key) if kwargs else key] = _fast_run(entry, [i for i in order if i not in places])
 
     def _made(self, request: Request) -> Entry:
         tree.check_metadata(request.tree)
@@ -206,21 +231,26 @@ class Jit:
 
 def _fast_key(args: tuple[Any, ...], positions: frozenset[int]) -> tuple[object, ...]:
     parts = [
-        (type(x), x) if i in positions else x.type if type(x) is Array else type(x) for i, x in enumerate(args)
+        (type(x), x) if i in positions else x.type if type(x) is Array else _kind(x) for i, x in enumerate(args)
     ]
     return (settings.key(), *parts)
 
 
-def _fast_run(entry: Entry, request: Request) -> Callable[[tuple[Any, ...]], Any]:
-    if not request.positions:
+def _kind(x: Any) -> object:
+    """What tells the type of a traced argument that is no Array."""
+    return (x.shape, x.dtype) if type(x) is np.ndarray else type(x)
+
+
+def _fast_run(entry: Entry, traced: Sequence[int]) -> Fast:
+    """A call's values in, in the call's order; `traced`: where those stand that the program takes, in its order."""
+    if list(traced) == list(range(len(entry.signature.types))):
         return entry.run
-    traced = [i for i in range(len(request.args)) if i not in request.positions]
-    return lambda args: entry.run([args[i] for i in traced])
+    return lambda values: entry.run([values[i] for i in traced])
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether `==` within its type tells a static value apart: not so for 0.0 and -0.0, nor for what is mutable."""
-    return type(value) in (int, bool, str) or (type(value) is float and value != 0.0)
+    """Whether `==` within its type tells a static value apart: not so for 0.0, -0.0 and NaN, nor for what is mutable."""
+    return type(value) in (int, bool, str) or (type(value) is float and value == value != 0.0)
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -297,14 +327,6 @@ class Request:
         positions = tuple([name_of(i) for i in range(len(self.args)) if i not in self.positions])
         names, context = self.names(), settings.key()
         return Signature(self.tree, positions, names, self.types, self.static_values, self.static_keys, context)
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the fast path may remember it: positional arrays, Python scalars and plain static values only."""
-        return not self.kwargs and all(
-            _is_plain(x) if i in self.positions else type(x) is Array or type(x) in _SCALARS
-            for i, x in enumerate(self.args)
-        )
 
     def donated_leaves(self) -> tuple[int, ...]:
         """The indices of leaves that belong to donated arguments."""
