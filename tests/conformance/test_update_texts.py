@@ -101,12 +101,22 @@ FUNCTIONS = (
     "x: lax.reduce(x, 1.0, lambda a, b: a + b * 2, (0, 1))",
     "x: lax.reduce((x, x), (0.0, 1.0), lambda a, b: (a[0] + b[0], a[1] * b[1]), (0,))",
     "b: lax.reduce(b, False, lax.bitwise_or, (0,))",
+    "x, i: grad(lambda x: x[i].sum())(x)",
+    "x: grad(lambda x: x.at[1].set(2.0).sum())(x)",
+    "x, i, y: grad(lambda x, y: x.at[i].add(y).sum(), (0, 1))(x, y)",
+    "x, i, y: grad(lambda y: segment_sum(y, i, 3).sum())(y)",
+    "a, f: grad(lambda a, f: lax.conv(a, f, (1, 2), 'SAME').sum(), (0, 1))(a, f)",
+    "a, f: grad(lambda a, f: lax.conv_general_dilated(a, f[:3, :1], (1, 1), 'VALID', feature_group_count=3).sum(), 1)(a, f)",
+    "x: grad(lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 3), (1, 2), 'SAME').sum())(x)",
+    "cube, i: vmap(lambda x: x[i])(cube)",
+    "cube: vmap(lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 3), (1, 2), 'SAME'))(cube)",
 )
 
 
 def text(engine: Any, source: str) -> str:
     names = [name.strip() for name in source.split(":")[0].split(",") if name.strip()]
-    scope = {"jnp": engine.numpy, "lax": engine.lax, "np": np, **vars(engine.ops)}
+    scope = {"jnp": engine.numpy, "lax": engine.lax, "np": np, "grad": engine.grad, "vmap": engine.vmap}
+    scope |= vars(engine.ops)
     return engine.jit(eval(f"lambda {source}", scope)).lower(*[ARGUMENTS[name] for name in names]).as_text()
 
 

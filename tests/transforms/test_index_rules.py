@@ -19,7 +19,8 @@ from tests.numpy.oracle import sample
 ARGUMENTS: dict[str, Any] = {
     "x": sample("float32", (4, 5)), "v": sample("float32", (5,), seed=1), "y": sample("float32", (3, 5), seed=2),
     "z": sample("complex64", (4, 5)), "i": np.array([2, 0, 2], np.int32), "o": np.array([1, -1, 9], np.int32),
-    "k": np.int32(1), "far": np.int32(4), "m": np.array([[0], [3], [1], [2]], np.int32),
+    "a": sample("float32", (2, 4, 6, 5)), "f": sample("float32", (4, 4, 3, 2), seed=1), "g": sample("float32", (4, 2, 2), seed=1),
+    "c": sample("float32", (3, 4, 5)), "k": np.int32(1), "far": np.int32(4), "m": np.array([[0], [3], [1], [2]], np.int32),
 }  # fmt: skip
 D = "lax.ScatterDimensionNumbers((1,), (0,), (0,))"
 
@@ -61,6 +62,25 @@ FUNCTIONS = (
     "y, i: ops.segment_max(y, i, 4)",
     f"x, y, i: lax.scatter_add(x, i[:, None], y, {D})",
     "x, m: lax.scatter_add(x, m, x[:, 0], lax.ScatterDimensionNumbers((), (1,), (1,), (0,), (0,)))",
+    "a, f: lax.conv(a, f, (1, 2), 'SAME')",
+    "a, f: lax.conv_general_dilated(a, f, (3, 1), [(1, 2), (-1, 0)], (2, 3), (2, 1))",
+    "a, f: lax.conv_general_dilated(a.transpose(0, 2, 3, 1), f.transpose(2, 3, 1, 0), (2, 1), 'VALID',"
+    " dimension_numbers=('NHWC', 'HWIO', 'NWHC'))",
+    "a, g: lax.conv_general_dilated(a[:, :, 0], g, (2,), 'SAME', feature_group_count=2)",
+    "a, f: lax.conv_general_dilated(a[:, :, 0], f[:, :, 0], (1,), [(2, 1)], batch_group_count=2)",
+    "a, f: lax.conv_transpose(a[:, 0], f[0, :, :2].transpose(1, 0, 2)[:, :, :1].repeat(5, 1), (2,), 'SAME')",
+    "x: lax.reduce_window(x, 0.0, lax.add, (2, 3), (1, 2), 'SAME')",
+    "x: lax.reduce_window(x, 0.0, lax.add, (2, 3), (1, 2), [(1, 0), (-1, 2)], (2, 1), (1, 2))",
+    "x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 2), 'SAME')",
+    "x: lax.reduce_window(x, np.inf, lax.min, (2, 2), (2, 1), [(1, 0), (0, 1)], (2, 1))",
+    "x: lax.reduce(x, 0.0, lax.max, (0,))",
+    "c: lax.reduce(c, 1.0, lambda a, b: a * b, (0, 2))",
+    "c: lax.reduce(c, 0.0, lambda a, b: a + b + a * b / 4, (1,))",
+)
+ONLY_OURS = (
+    "x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 1), 'SAME', None, (2, 1))",
+    "x: lax.reduce_window(x, 1.0, lax.mul, (2, 2), (1, 2), 'SAME')",
+    "x: lax.reduce_window(x, 0.0, lambda a, b: a + b + a * b / 4, (2, 2), (1, 1), 'VALID', (2, 1), (1, 2))",
 )
 
 
@@ -135,6 +155,28 @@ def test_batches(source: str) -> None:
             stacked[0], axes[0] = np.moveaxis(stacked[0], 0, -1), -1
         expected = jax.jit(jax.vmap(function(jax, source), axes))(*stacked)
         close([celadon.vmap(function(celadon, source), axes)(*stacked)], [expected])
+
+
+@pytest.mark.parametrize("source", ONLY_OURS)
+def test_windows_of_any_function_have_gradients(source: str) -> None:
+    """JAX has tangents alone: the gradient is theirs along each axis."""
+    x = ARGUMENTS["x"]
+    basis = np.eye(x.size, dtype=np.float32).reshape(-1, *x.shape)
+    expected = jax.jit(lambda x: jax.vmap(lambda t: jax.jvp(lambda x: function(jax, source)(x).sum(), (x,), (t,))[1])(basis))(x)
+    found = celadon.grad(lambda x: function(celadon, source)(x).sum())(x)
+    np.testing.assert_allclose(found.ravel(), expected, 1e-5, 1e-5)
+    close(celadon.jvp(function(celadon, source), (x,), (x,)), jax.jvp(function(jax, source), (x,), (x,)))
+    close([celadon.vmap(function(celadon, source))(x[None])], [jax.vmap(function(jax, source))(x[None])])
+
+
+def test_second_derivatives_of_pooling() -> None:
+    x = ARGUMENTS["x"]
+
+    def pooled(e):
+        return lambda x: (e.lax.reduce_window(x, -np.inf, e.lax.max, (2, 2), (1, 1), "SAME") ** 3).sum()
+
+    found, expected = (e.jvp(e.grad(pooled(e)), (x,), (x,))[1] for e in (celadon, jax))
+    close([found], [expected])
 
 
 def test_a_product_of_updates_that_may_meet_has_no_derivative_by_them() -> None:

@@ -12,6 +12,8 @@ from jax import lax
 
 from celadon.op import registry
 from celadon.program import Program
+from celadon.types import kind
+from celadon.vocabulary.reduce import highest, lowest
 from celadon.vocabulary.window import combination
 
 Function = Callable[..., Any]
@@ -68,6 +70,36 @@ def _reduce_window(x: Any, start: Any, *, body: Program, **params: Any) -> Any:
 def _gather(x: Any, indices: Any, *, slice_sizes: Any, mode: str, fill_value: Any = None, **params: Any) -> Any:
     numbers = lax.GatherDimensionNumbers(**params)
     return lax.gather(x, indices, numbers, slice_sizes, mode=mode, fill_value=fill_value)
+
+
+_WINDOW = ("window_dimensions", "window_strides", "padding", "base_dilations", "window_dilations")
+
+
+def _pooling(direction: str) -> Function:
+    computation, start = (lax.max, lowest) if direction == "GE" else (lax.min, highest)
+
+    def extreme(x: Any, **params: Any) -> Any:
+        return lax.reduce_window(x, start(x.dtype), computation, *[params[name] for name in _WINDOW])
+
+    return extreme
+
+
+def _selected(t: Any, x: Any, *, direction: str, **params: Any) -> Any:
+    """The tangent of an extreme of windows: integers as floats."""
+    pooled = _pooling(direction)
+    wide = np.dtype(np.float64) if kind(x.dtype) == "i" else x.dtype
+    return jax.jvp(lambda x: pooled(x, **params), (x.astype(wide),), (t.astype(wide),))[1].astype(t.dtype)
+
+
+def _select_and_scatter(x: Any, source: Any, start: Any, *, select: Any, scatter: Any, **params: Any) -> Any:
+    return lax.select_and_scatter_p.bind(
+        x, source, start, select_jaxpr=_jaxpr(lax.ge, x.dtype), select_consts=(), scatter_jaxpr=_jaxpr(lax.add, x.dtype),
+        scatter_consts=(), **params,
+    )  # fmt: skip
+
+
+def _jaxpr(function: Any, dtype: Any) -> Any:
+    return jax.make_jaxpr(function)(np.zeros((), dtype), np.zeros((), dtype)).jaxpr
 
 
 def _convolution(x: Any, kernel: Any, *, dimension_numbers: Any, **params: Any) -> Any:
@@ -127,6 +159,10 @@ FUNCTIONS: dict[str, Function] = {
     "argmin": lambda x, axes, index_dtype: lax.argmin(x, axes[0], index_dtype),
     "reduce": _reduce,
     "reduce_window": _reduce_window,
+    "reduce_window_max": _pooling("GE"),
+    "reduce_window_min": _pooling("LE"),
+    "select_and_gather_add": _selected,
+    "select_and_scatter": _select_and_scatter,
     "broadcast_in_dim": lax.broadcast_in_dim,
     "reshape": lambda x, shape: lax.reshape(x, shape),
     "transpose": lax.transpose,

@@ -217,6 +217,28 @@ def _window(op: Op) -> Iterator[Sample]:
         yield Sample(op, (x, start), {"body": body, "window_dimensions": (2, 3), **padded})
 
 
+def _pooling(op: Op) -> Iterator[Sample]:
+    ones = {"base_dilations": (1, 1), "window_dilations": (1, 1)}
+    plain = {"window_dimensions": (2, 3), "window_strides": (2, 1), "padding": ((0, 1), (1, 1)), **ones}
+    spread = {**plain, "padding": ((1, 0), (2, -1)), "base_dilations": (1, 2), "window_dilations": (2, 1)}
+    pairs = op.name == "select_and_gather_add"
+    for dtype in (float32, int32, bfloat16):
+        x = values(dtype, (5, 7)), values(dtype, (5, 7), 1)
+        for params, direction in itertools.product((plain, spread), ("GE", "LE") if pairs else ("",)):
+            yield Sample(op, x if pairs else x[:1], {**params, "direction": direction} if pairs else params)
+
+
+def _select_and_scatter(op: Op) -> Iterator[Sample]:
+    for dtype in (float32, int32, bfloat16):
+        with recorded("select") as record:
+            select = record.program([vocabulary.compare(*(record.input(ArrayType((), dtype)) for _ in "xy"), direction="GE")])
+        params = {"select": select, "scatter": combiner(vocabulary.add, dtype), "window_dimensions": (2, 3)}
+        zero = np.array(0, dtype)
+        x = values(dtype, (5, 7))
+        yield Sample(op, (x, values(dtype, (2, 7), 1), zero), {**params, "window_strides": (2, 1), "padding": ((0, 0), (1, 1))})
+        yield Sample(op, (x, values(dtype, (4, 3), 1), zero), {**params, "window_strides": (1, 2), "padding": ((0, 0), (0, 0))})
+
+
 def _broadcast(op: Op) -> Iterator[Sample]:
     for dtype in DTYPES:
         yield Sample(op, (values(dtype, ()),), {"shape": (2, 3), "broadcast_dimensions": ()})
@@ -404,7 +426,9 @@ def _call(op: Op) -> Iterator[Sample]:
 MAKERS: dict[str, Maker] = {
     "compare": _compare, "select": _select, "clamp": _clamp, "convert": _convert, "bitcast_convert": _bitcast,
     "reduce_precision": _precision, "integer_pow": _integer_pow, "argmax": _arg, "argmin": _arg, "reduce": _reduce,
-    "reduce_window": _window, "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,
+    "reduce_window": _window, "select_and_scatter": _select_and_scatter,
+    **dict.fromkeys(("reduce_window_max", "reduce_window_min", "select_and_gather_add"), _pooling),
+    "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice, "gather": _gather, "scatter": _scatter,
     "scatter_apply": _scatter_apply, "sort": _sort, "top_k": _top_k, "dot_general": _dot_general,
     "convolution": _convolution,

@@ -92,6 +92,30 @@ def reduce_window(scope: Scope, equation: Equation, operands: list[str]) -> None
     scope.later(lambda: [head, *_combined(scope.region(), params["body"]), tail])
 
 
+def select_and_scatter(scope: Scope, equation: Equation, operands: list[str]) -> None:
+    """A scatter to the places that windows select: two regions."""
+    params = equation.params
+    padding = np.array(params["padding"], np.int64).reshape(-1, 2)
+    fields = {
+        "padding": f"{dense(padding, True)} : tensor<{len(padding)}x2xi64>",
+        "window_dimensions": long_array(params["window_dimensions"]),
+        "window_strides": long_array(params["window_strides"]),
+    }
+    shown = ", ".join(f"{key} = {value}" for key, value in fields.items())
+    bound = scope.bind(equation.outputs)
+    head = f'{scope.pad}{bound}"stablehlo.select_and_scatter"({", ".join(operands)}) <{{{shown}}}> ({{'
+    between, tail = f"{scope.pad}}}, {{", f"{scope.pad}}}) : {function_type(equation)}"
+    scope.later(
+        lambda: [
+            head,
+            *_combined(scope.region(), params["select"]),
+            between,
+            *_combined(scope.region(), params["scatter"]),
+            tail,
+        ]
+    )
+
+
 def _combined(scope: Scope, body: Program) -> Lines:
     arguments = [scope.argument() for _ in body.inputs]
     return [_block(scope, arguments, [var.type for var in body.inputs]), *_body(scope, body, arguments)]

@@ -31,7 +31,7 @@ from celadon.compiler.text_macros import (
     folded,
     in_place,
 )
-from celadon.compiler.text_regions import reduce, reduce_window, scatter, sort
+from celadon.compiler.text_regions import reduce, reduce_window, scatter, select_and_scatter, sort
 from celadon.program import Equation
 from celadon.types import ArrayType, bool_, kind
 from celadon.vocabulary.arithmetic import maximum, minimum
@@ -315,6 +315,7 @@ RULES: dict[str, Rule] = {
     "dynamic_update_slice": _arranged("dynamic_update_slice"),
     "gather": _gather,
     "scatter": scatter,
+    "select_and_scatter": select_and_scatter,
     "sort": sort,
     "top_k": _top_k,
     "reduce": reduce,

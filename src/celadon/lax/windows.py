@@ -90,9 +90,14 @@ def reduce_window(
     return form.unflatten(ops.reduce_window(*xs, *starts, body=body, **params))
 
 
+_EXTREMES = {elementwise.max: ops.reduce_window_max, elementwise.min: ops.reduce_window_min}
+
+
 def _plainly(x: Any, computation: Function, params: dict[str, Any]) -> Any:
-    """Sums, maxima and minima start from a constant of the structure."""
+    """Sums, maxima and minima start from a constant of the structure; extremes of plain windows are an op of their own."""
     dtype = x.type.dtype
+    if computation in _EXTREMES and kind(dtype) in "iuf" and set(params["window_dilations"]) <= {1}:
+        return _EXTREMES[computation](x, **params)
     start = ops.broadcast_in_dim(fixed(_START[computation](dtype), dtype), shape=(), broadcast_dimensions=())
     [found] = ops.reduce_window(x, start, body=combiner(_WINDOWED[computation], dtype), **params)
     return converted(found, dtype, x.type.weak_type)

@@ -10,6 +10,12 @@ from celadon.vocabulary.convolution import convolution
 from celadon.vocabulary.elementwise import *  # noqa: F403
 from celadon.vocabulary.index import dynamic_slice, dynamic_update_slice, gather, sort
 from celadon.vocabulary.largest import top_k
+from celadon.vocabulary.pooling import (
+    reduce_window_max,
+    reduce_window_min,
+    select_and_gather_add,
+    select_and_scatter,
+)
 from celadon.vocabulary.reduce import (
     argmax,
     argmin,
@@ -28,11 +34,11 @@ from celadon.vocabulary.stop_gradient import stop_gradient
 from celadon.vocabulary.window import cumlogsumexp, cummax, cummin, cumprod, cumsum, reduce_window
 
 __all__ = [
-    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "convolution", "cumlogsumexp", "cummax",
-    "cummin", "cumprod", "cumsum", "debug_callback", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute",
-    "gather", "io_callback", "iota", "named", "optimization_barrier", "pad", "pure_callback",
-    "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "reshape", "reverse", "scan", "scatter", "scatter_apply", "slice_", "sort", "stop_gradient", "top_k",
-    "transpose", "while_loop",
+    "argmax", "argmin", "broadcast_in_dim", "call", "concatenate", "cond", "convolution", "cumlogsumexp", "cummax", "cummin",
+    "cumprod", "cumsum", "debug_callback", "dot_general", "dynamic_slice", "dynamic_update_slice", "execute", "gather",
+    "io_callback", "iota", "named", "optimization_barrier", "pad", "pure_callback", "reduce_and", "reduce_max", "reduce_min",
+    "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_window_max", "reduce_window_min",
+    "reduce_xor", "reshape", "reverse", "scan", "scatter", "scatter_apply", "select_and_gather_add", "select_and_scatter",
+    "slice_", "sort", "stop_gradient", "top_k", "transpose", "while_loop",
 ]  # fmt: skip
 __all__ += elementwise.__all__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,10 @@ from celadon.op import Axis, Op
 from celadon.program import Equation
 from celadon.types import ArrayType, DType, Shape
 from celadon.vocabulary.contract import accumulator, rounded
-from celadon.vocabulary.conversion import converted
+from celadon.vocabulary.conversion import convert, converted
+from celadon.vocabulary.index import zeros_like
 from celadon.vocabulary.kinds import checked_axes, same_dtype
+from celadon.vocabulary.shape import in_front, reshape, reverse, transpose
 from celadon.vocabulary.window import Padding, padded, windows
 
 Array = Any
@@ -153,7 +155,117 @@ def _unite(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     return pairs
 
 
+def _split(x: Any, axis: int, *extents: int) -> Any:
+    """An axis parted into several."""
+    shape = x.type.shape
+    return reshape(x, shape=(*shape[:axis], *extents, *shape[axis + 1 :]))
+
+
+def _joined(x: Any, axis: int, count: int) -> Any:
+    """Some axes side by side as one."""
+    shape = x.type.shape
+    return reshape(x, shape=(*shape[:axis], math.prod(shape[axis : axis + count]), *shape[axis + count :]))
+
+
+def _regrouped(x: Any, source: int, target: int, groups: int) -> Any:
+    """The groups that one axis counts first are counted first by another one."""
+    if groups == 1:
+        return x
+    parts = _split(x, source, groups, x.type.shape[source] // groups)
+    order = [i for i in range(parts.type.ndim) if i != source]
+    order.insert(target, source)
+    return _joined(transpose(parts, permutation=tuple(order)), target, 2)
+
+
+def _exchanged(spec: Axes) -> Axes:
+    return (spec[1], spec[0], *spec[2:])
+
+
+def _reaches(extents: Sequence[int], dilation: Sequence[int]) -> list[int]:
+    return [(n - 1) * d + 1 if n else 0 for n, d in zip(extents, dilation, strict=True)]
+
+
+def _back_to_lhs(ct: Any, lhs: Any, rhs: Any, *, dimension_numbers: Specs, precision: Any = None, **params: Any) -> Any:
+    """The cotangent spread out by the strides, convolved with the kernel turned round."""
+    left, right, out = dimension_numbers
+    features, batches = params.get("feature_group_count", 1), params.get("batch_group_count", 1)
+    found, spatial = extents_of(lhs.type.shape, rhs.type.shape, dimension_numbers), [ct.type.shape[i] for i in out[2:]]
+    if not ct.type.size or not rhs.type.size:
+        return zeros_like(lhs)
+    kernel = _regrouped(reverse(rhs, dimensions=right[2:]), right[0], right[1], max(features, batches))
+    inside, reach = _reaches(found.array, params["lhs_dilation"]), _reaches(found.kernel, params["rhs_dilation"])
+    spread = _reaches(spatial, params["window_strides"])
+    low = [r - 1 - before for r, (before, _) in zip(reach, params["padding"], strict=True)]
+    high = [n + r - 1 - s - a for n, r, s, a in zip(inside, reach, spread, low, strict=True)]
+    back = _convolved(ct, kernel, lhs, window_strides=params["lhs_dilation"], lhs_dilation=params["window_strides"],
+                      rhs_dilation=params["rhs_dilation"], padding=tuple(zip(low, high, strict=True)), precision=precision,
+                      dimension_numbers=(out, _exchanged(right), left),
+                      feature_group_count=max(features, batches))  # fmt: skip
+    return _regrouped(back, left[1], left[0], batches)
+
+
+def _back_to_rhs(ct: Any, lhs: Any, rhs: Any, *, dimension_numbers: Specs, precision: Any = None, **params: Any) -> Any:
+    """The array convolved with the cotangent, batches and features exchanged."""
+    left, right, out = dimension_numbers
+    features, batches = params.get("feature_group_count", 1), params.get("batch_group_count", 1)
+    found, spatial = extents_of(lhs.type.shape, rhs.type.shape, dimension_numbers), [ct.type.shape[i] for i in out[2:]]
+    if not ct.type.size or not lhs.type.size:
+        return zeros_like(rhs)
+    inside, reach = _reaches(found.array, params["lhs_dilation"]), _reaches(found.kernel, params["rhs_dilation"])
+    spread = _reaches(spatial, params["window_strides"])
+    low = [before for before, _ in params["padding"]]
+    high = [r + s - 1 - n - a for n, r, s, a in zip(inside, reach, spread, low, strict=True)]
+    return _convolved(lhs, ct, rhs, window_strides=params["rhs_dilation"], lhs_dilation=params["lhs_dilation"],
+                      rhs_dilation=params["window_strides"], padding=tuple(zip(low, high, strict=True)), precision=precision,
+                      dimension_numbers=(_exchanged(left), _exchanged(out), _exchanged(right)),
+                      feature_group_count=batches, batch_group_count=features)  # fmt: skip
+
+
+def _convolved(x: Any, y: Any, like: Any, *, precision: Any, **params: Any) -> Any:
+    """In the wider of two dtypes, converted to a third one's."""
+    dtype = max(x.type.dtype, y.type.dtype, key=lambda one: one.itemsize)
+    x, y = (v if v.type.dtype == dtype else convert(v, new_dtype=dtype) for v in (x, y))
+    pair = (precision[1], precision[0]) if isinstance(precision, tuple) else precision
+    found = convolution(x, y, **params, precision=pair, preferred_element_type=None)
+    return found if dtype == like.type.dtype else convert(found, new_dtype=like.type.dtype)
+
+
+def _folded(x: Any, own: int, axis: int, groups: int) -> Any:
+    """A batch axis put into one axis of the members, behind the groups that it counts first."""
+    whole = _split(in_front(x, own, 0), axis + 1, groups, (x.type.shape[axis + (own <= axis)]) // groups)
+    order = list(range(1, whole.type.ndim))
+    order.insert(axis + 1, 0)
+    return _joined(transpose(whole, permutation=tuple(order)), axis, 3)
+
+
+def _unfolded(x: Any, axis: int, size: int, groups: int) -> Any:
+    """The inverse: the batch axis comes in front."""
+    parts = _split(x, axis, groups, size, x.type.shape[axis] // (groups * size))
+    order = (axis + 1, *(i for i in range(parts.type.ndim) if i != axis + 1))
+    return _joined(transpose(parts, permutation=order), axis + 1, 2)
+
+
+def _batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, dimension_numbers: Specs, **params: Any) -> Any:
+    """A batch axis of the array is part of its batch, one of the kernel of its output features, one of both of the groups."""
+    (lhs, rhs), (own, other), size = values, axes, batch.size
+    left, right, out = dimension_numbers
+    features, batches = params.get("feature_group_count", 1), params.get("batch_group_count", 1)
+    if other is None:
+        found = convolution(_folded(lhs, own, left[0], batches), rhs, dimension_numbers=dimension_numbers, **params)
+        return _unfolded(found, out[0], size, 1), 0
+    if own is None:
+        kernel = _folded(rhs, other, right[0], max(features, batches))
+        found = convolution(lhs, kernel, dimension_numbers=dimension_numbers, **params)
+        return _unfolded(found, out[1], size, max(features, batches)), 0
+    counted, axis = ("batch_group_count", left[0]) if batches > 1 else ("feature_group_count", left[1])
+    params[counted] = size * max(features, batches)
+    found = convolution(
+        _folded(lhs, own, axis, 1), _folded(rhs, other, right[0], 1), dimension_numbers=dimension_numbers, **params
+    )
+    return _unfolded(found, out[1], size, 1), 0
+
+
 convolution = Op(
     "convolution", _type, _convolution, unite=_unite, numbers=("padding", "feature_group_count", "batch_group_count"),
-    exact="biu", kind="contract",
+    exact="biu", kind="contract", tangent=("multilinear",), transpose=(_back_to_lhs, _back_to_rhs), batch=_batch,
 )  # fmt: skip

@@ -108,7 +108,7 @@ def _scatter(
         return _one_window(result, values, body, [int(s.item()) for s in starts], holds, sizes, params)
     places = _places(x.shape, starts, values.shape, params)
     chosen = np.broadcast_to(holds.reshape(holds.shape + (1,) * (values.ndim - holds.ndim)), values.shape)
-    _combine(result.reshape(-1), places[chosen], values[chosen], body)
+    combine(result.reshape(-1), places[chosen], values[chosen], body)
     return result
 
 
@@ -150,7 +150,7 @@ def _places(shape: Shape, starts: Sequence[Array], updates: Shape, params: dict[
     return np.broadcast_to(found, updates)
 
 
-def _combine(result: Array, places: Array, values: Array, body: Program) -> None:
+def combine(result: Array, places: Array, values: Array, body: Program) -> None:
     """Combine values with the elements of a vector at places, in place and in order."""
     name = combination(body)
     if name == "second":

@@ -105,7 +105,7 @@ def windows(n: int, window: int, stride: int, dilations: Axes, pads: Axes) -> in
     return 0 if extent <= 0 or reach > extent else (extent - reach) // stride + 1
 
 
-def _window_type(
+def window_type(
     *operands: ArrayType,
     body: Program,
     window_dimensions: Axes,
@@ -136,15 +136,18 @@ def _window(
     window_dilations: Axes,
     padding: Padding,
 ) -> list[Array]:
+    """As XLA has it, padding and what lies between elements take no part, whatever the initial value is."""
     xs, starts = _halves(operands)
     full = [padded(x, start, base_dilations, padding) for x, start in zip(xs, starts, strict=True)]
+    there = padded(np.ones(xs[0].shape, bool), np.False_, base_dilations, padding)
     dilations = zip(base_dilations, window_dilations, strict=True)
     shape = tuple(map(windows, xs[0].shape, window_dimensions, window_strides, dilations, padding))
     results = [np.broadcast_to(start, shape) for start in starts]
     for position in itertools.product(*map(range, window_dimensions)):
         first = [k * step for k, step in zip(position, window_dilations, strict=True)]
         index = tuple(slice(a, a + n * s, s) for a, n, s in zip(first, shape, window_strides, strict=True))
-        results = execute(body, [*results, *(x[index] for x in full)])
+        found = execute(body, [*results, *(x[index] for x in full)])
+        results = [np.where(there[index], new, old) for new, old in zip(found, results, strict=True)]
     return list(results)
 
 
@@ -160,7 +163,7 @@ def padded(x: Array, start: Array, dilations: Axes, padding: Padding) -> Array:
 reduce = Op("reduce", _reduce_type, _reduce, multiple=True, kind="reduce")
 reduce_window = Op(
     "reduce_window",
-    _window_type,
+    window_type,
     _window,
     multiple=True,
     numbers=("window_dimensions", "padding"),
