@@ -67,6 +67,11 @@ def test_pages_link_only_to_what_is_there() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+def test_the_checks_run_the_command_that_the_readme_gives() -> None:
+    commands = [line.strip() for line in (ROOT / "README.md").read_text().splitlines() if line.endswith("-m pytest -q")]
+    assert len(commands) == 1 and commands[0] in (ROOT / ".ci" / "run").read_text().splitlines()
+
+
 def test_a_wrong_page_is_noticed() -> None:
     with warnings.catch_warnings(), pytest.raises(ZeroDivisionError):
         run("1 / 0", {}, "wrong")
