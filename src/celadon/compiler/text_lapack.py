@@ -156,8 +156,8 @@ def _triangular_solve(scope: Scope, equation: Equation, operands: list[str]) -> 
 def _eig(scope: Scope, equation: Equation, operands: list[str]) -> None:
     """The call gives vectors of both sides, asked for or not, and the parts of a real matrix' eigenvalues."""
     x, sides = equation.inputs[0].type, (equation.params["left"], equation.params["right"])
-    modes = [_character("V" if asked else "N") for asked in sides]
-    config = dict(zip(("compute_left", "compute_right"), modes, strict=True))
+    left, right = (_character("V" if asked else "N") for asked in sides)
+    config = {"compute_left": left, "compute_right": right}
     call = _Call(equation, ("geev", "geev"), config, [])
     parts = [x.with_shape(x.shape[:-1])] * (1 if x.dtype.kind == "c" else 2)
     vectors = [ArrayType(x.shape, complex_dtype(x.dtype))] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from celadon.cpu.fuse import Fusion, rules
 from celadon.cpu.plan import HostCall, Plan
 from celadon.cpu.recipe import Hosted
 from celadon.memory import allocate
-from celadon.program import Program
+from celadon.program import Equation, Program
 from celadon.types import ArrayType
 
 _Entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -26,13 +27,26 @@ def _callback(fusion: Fusion, index: int) -> None:
     fusion.steps.append(Hosted(index, reads, tuple([fusion.define(var) for var in equation.outputs])))
 
 
-rules.update(pure_callback=_callback, io_callback=_callback, debug_callback=_callback)
+rules.update(pure_callback=_callback, io_callback=_callback, debug_callback=_callback, fft=_callback)
 
 
 def functions(plan: Plan, program: Program) -> list[Callable[[Sequence[Any]], list[Any]]]:
     """The Python functions that a program calls, in the order of the plan's calls."""
     equations = nests.equations(nests.prepared(program))
-    return [equations[call.equation].params["function"] for call in plan.calls]
+    return [_function(equations[call.equation]) for call in plan.calls]
+
+
+def _function(equation: Equation) -> Callable[[Sequence[Any]], list[Any]]:
+    """The function that a callback names, or NumPy's for an op that has no native entry point."""
+    if equation.op.name == "fft":
+        return partial(_transformed, equation.params["fft_type"], equation.params["fft_length"])
+    return equation.params["function"]
+
+
+def _transformed(fft_type: str, lengths: Sequence[int], arrays: Sequence[Array]) -> list[Any]:
+    """A Fourier transform in the precision of its operand."""
+    transform: Any = getattr(np.fft, f"{fft_type.lower()}n")
+    return [transform(arrays[0].host, lengths, tuple(range(-len(lengths), 0)))]
 
 
 class Caller:
