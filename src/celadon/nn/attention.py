@@ -60,7 +60,8 @@ def dot_product_attention(
     arrays = [None if x is None else _with_batch(x) for x in (query, key, value, bias, mask)]
     lengths = [None if x is None else creation.asarray(x) for x in (query_seq_lengths, key_value_seq_lengths)]
     _check(arrays, lengths)
-    window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
+    size = local_window_size
+    window = (size, size) if isinstance(size, int) else size
     scale = 1.0 / math.sqrt(shape[-1]) if scale is None else scale
     encoded, residual = _attended(arrays, scale, Masking(is_causal, lengths[0], lengths[1], window))
     found = shapes.reshape(encoded, shape)

@@ -31,7 +31,7 @@ def permutation(
     Args: x: an array or an integer; independent: every line along the axis gets an order of its own.
     Raises KeyInvalid, KeyNotSingle, AxisNotInArray, DTypeNotAccepted.
 
-    >>> sorted(permutation(random.key(0), 4).tolist())
+    >>> sorted(permutation(np.uint32([0, 42]), 4).tolist())
     [0, 1, 2, 3]
     """
     found, given = single("random.permutation", key), operand(x, "random.permutation")
@@ -68,7 +68,7 @@ def choice(
     which elements are chosen by p without replacement.
     Raises KeyInvalid, KeyNotSingle, TooFewToChoose, ProbabilitiesMismatch, AxisNotInArray.
 
-    >>> choice(random.key(0), np.array([1.5, 2.5]), (3,)).shape
+    >>> choice(np.uint32([0, 42]), np.array([1.5, 2.5]), (3,)).shape
     (3,)
     """
     found, given, wanted = single("random.choice", key), operand(a, "random.choice"), shape_from(shape)
@@ -120,7 +120,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
     Args: shape: of the result; dtype: a float one, by default float32 (float64 if x64 is on); mode: "low" (the default),
     "high" or "highest" for finer tails. Raises KeyInvalid, KeyNotSingle, DTypeNotAccepted, OptionUnknown.
 
-    >>> gumbel(random.key(0), (2,)).shape
+    >>> gumbel(np.uint32([0, 42]), (2,)).shape
     (2,)
     """
     mode = ("high" if fine_gumbel.value else "low") if mode is None else mode
@@ -192,7 +192,7 @@ def categorical(
     the axis, with which it must end; replace: if False, no category comes twice along the shape's further axes; mode: see
     gumbel. Raises KeyInvalid, KeyNotSingle, SampleShapeTooSmall, TooFewToChoose.
 
-    >>> categorical(random.key(0), np.array([0.0, 1.0, 2.0], "float32"), shape=(5,)).shape
+    >>> categorical(np.uint32([0, 42]), np.array([0.0, 1.0, 2.0], "float32"), shape=(5,)).shape
     (5,)
     """
     found, given = single("random.categorical", key), array(logits, "random.categorical")
