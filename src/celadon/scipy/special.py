@@ -36,8 +36,8 @@ def _two(name: str, x: Any, y: Any) -> list[Any]:
 def gammaln(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function.
 
-    >>> gammaln(5.0)
-    Array(3.1780539, dtype=float32, weak_type=True)
+    >>> round(float(gammaln(5.0)), 5)
+    3.17805
     """
     return ops.lgamma(_one("gammaln", x))
 
@@ -61,8 +61,8 @@ def gammasgn(x: Any) -> Any:
 def gamma(x: Any) -> Any:
     """The gamma function of real numbers.
 
-    >>> gamma(5.0)
-    Array(24., dtype=float32, weak_type=True)
+    >>> round(float(gamma(5.0)), 3)
+    24.0
     """
     x = _one("gamma", x)
     return gammasgn(x) * ops.exponential(ops.lgamma(x))
@@ -71,8 +71,8 @@ def gamma(x: Any) -> Any:
 def factorial(n: Any, exact: bool = False) -> Any:
     """n!, as a float; 0 for negative n. Raises OptionUnknown for exact=True.
 
-    >>> factorial(5)
-    Array(120., dtype=float32, weak_type=True)
+    >>> round(float(factorial(5)), 3)
+    120.0
     """
     if exact:
         raise errors.OptionUnknown(function="scipy.special.factorial", argument="exact", value=exact, allowed="False")
@@ -98,8 +98,8 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
 def digamma(x: Any) -> Any:
     """The derivative of gammaln.
 
-    >>> digamma(1.0)
-    Array(-0.5772157, dtype=float32, weak_type=True)
+    >>> round(float(digamma(1.0)), 5)
+    -0.57722
     """
     return ops.digamma(_one("digamma", x))
 
@@ -109,8 +109,8 @@ def polygamma(n: Any, x: Any) -> Any:
 
     Raises DTypeNotAccepted.
 
-    >>> polygamma(1, 1.0)
-    Array(1.6449341, dtype=float32, weak_type=True)
+    >>> round(float(polygamma(1, 1.0)), 5)
+    1.64493
     """
     accept("scipy.special.polygamma", operand(n).type.dtype, "iu")
     return ops.polygamma(*_two("polygamma", n, x))
@@ -119,8 +119,8 @@ def polygamma(n: Any, x: Any) -> Any:
 def zeta(x: Any, q: Any) -> Any:
     """The Hurwitz zeta function, the sum of (q + k)^-x over k from 0 on.
 
-    >>> zeta(2.0, 1.0)
-    Array(1.6449341, dtype=float32, weak_type=True)
+    >>> round(float(zeta(2.0, 1.0)), 5)
+    1.64493
     """
     return ops.zeta(*_two("zeta", x, q))
 
@@ -128,8 +128,8 @@ def zeta(x: Any, q: Any) -> Any:
 def erf(x: Any) -> Any:
     """The error function.
 
-    >>> erf(1.0)
-    Array(0.8427008, dtype=float32, weak_type=True)
+    >>> round(float(erf(1.0)), 5)
+    0.8427
     """
     return ops.erf(_one("erf", x))
 
@@ -137,8 +137,8 @@ def erf(x: Any) -> Any:
 def erfc(x: Any) -> Any:
     """1 - erf(x), with full precision for large x.
 
-    >>> erfc(1.0)
-    Array(0.1572992, dtype=float32, weak_type=True)
+    >>> round(float(erfc(1.0)), 5)
+    0.1573
     """
     return ops.erfc(_one("erfc", x))
 
@@ -295,7 +295,7 @@ def ndtr(x: Any) -> Any:
     Args: x: float32 or float64. Raises DTypeNotAccepted.
 
     >>> ndtr(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
     x = creation.asarray(x)
     _accept_whole("ndtr", x.type.dtype)
@@ -303,7 +303,7 @@ def ndtr(x: Any) -> Any:
 
 
 def _accept_whole(name: str, dtype: DType) -> None:
-    if dtype not in (np.float32, np.float64):
+    if dtype.kind != "f" or dtype.itemsize < 4:
         raise errors.DTypeNotAccepted(function=f"scipy.special.{name}", dtype=dtype, accepted="float32 and float64")
 
 
@@ -365,8 +365,8 @@ def _log_tail(x: Any, order: int) -> Any:
 def i0e(x: Any) -> Any:
     """exp(-|x|) i0(x).
 
-    >>> i0e(0.0)
-    Array(1., dtype=float32, weak_type=True)
+    >>> round(float(i0e(0.0)), 5)
+    1.0
     """
     return ops.bessel_i0e(_one("i0e", x))
 
@@ -374,8 +374,8 @@ def i0e(x: Any) -> Any:
 def i0(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 0.
 
-    >>> i0(0.0)
-    Array(1., dtype=float32, weak_type=True)
+    >>> round(float(i0(0.0)), 5)
+    1.0
     """
     x = _one("i0", x)
     return ops.multiply(ops.exponential(ops.abs_(x)), ops.bessel_i0e(x))
