@@ -16,7 +16,7 @@ from celadon import errors
 from celadon.array import Array
 from celadon.compiler import Numbers, Structure
 from celadon.compiler.stablehlo import MACROS, print_module, without_text
-from celadon.program import Equation, Module, Program
+from celadon.program import Equation, Module, Program, bodies
 from celadon.types import ArrayType, kind
 
 Run = Callable[[Sequence[Any]], list[Any]]
@@ -116,8 +116,8 @@ class XLA:
     native = MACROS
 
     def lacks(self, program: Program) -> list[str]:
-        """The ops without a text, and those on which XLA fails."""
-        return without_text(program) + ["bitcast_convert"] * any(map(_is_complex_resize, program.equations))
+        """The ops without a text, those on which XLA fails, and calls of Python functions, which a text can't name."""
+        return without_text(program) + _callbacks(program) + ["bitcast_convert"] * any(map(_is_complex_resize, program.equations))
 
     def compile(self, structure: Structure) -> Executable:
         """Print and compile a structure."""
@@ -162,6 +162,13 @@ class XLA:
         given: Any = self.in_shardings
         each: tuple[Any, ...] = given if isinstance(given, tuple) else (given,) * own
         return (*each, *(None,) * (count - own)), self.out_shardings
+
+
+def _callbacks(program: Program) -> list[str]:
+    """The ops that call Python functions, in bodies too."""
+    names = {equation.op.name for equation in program.equations if equation.op.kind == "callback"}
+    inner = (body for equation in program.equations for body in bodies(equation.params))
+    return sorted(names.union(*map(_callbacks, inner)))
 
 
 def _is_complex_resize(equation: Equation) -> bool:

@@ -18,6 +18,10 @@ _ELIDED_ABOVE = 1024  # elements: ours; a captured array is data, no part of a p
 _PRECISION = {2: 11, 4: 24, 8: 53}  # bytes of a float -> bits of its significand
 
 
+TOKEN = ArrayType((), np.dtype([("token", np.void, 0)]))
+"""The type of what hands an ordered effect on to the next; only texts have values of it."""
+
+
 @lru_cache(8192)
 def type_text(type: ArrayType) -> str:
     """The type as MLIR writes it, without weakness.
@@ -25,6 +29,8 @@ def type_text(type: ArrayType) -> str:
     >>> type_text(ArrayType((4, 2), np.dtype("complex64")))
     'tensor<4x2xcomplex<f32>>'
     """
+    if type is TOKEN:
+        return "!stablehlo.token"
     return f"tensor<{''.join(f'{n}x' for n in type.shape)}{element_text(type.dtype)}>"
 
 

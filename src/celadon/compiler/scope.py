@@ -25,6 +25,10 @@ class Symbols(Protocol):
         """The name of the private function that an equation calls, with its @."""
         ...
 
+    def callback(self, equation: Equation) -> int:
+        """The index of the call of a Python function."""
+        ...
+
     def write(self, scope: Scope, equation: Equation, operands: list[str]) -> None:
         """Write one equation."""
         ...

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from celadon.compiler.constants import results_text, type_text, types_text
+from celadon.compiler.constants import TOKEN, results_text, type_text, types_text
 from celadon.compiler.phrases import elementwise, function_type
 from celadon.compiler.scope import Lines, Scope
+from celadon.compiler.text_callbacks import MESH, is_placed
 from celadon.compiler.text_loops import loop_of
 from celadon.compiler.text_macros import PRIVATE, private_program
 from celadon.compiler.text_rules import RULES, Rule
+from celadon.compiler.tokens import threaded
 from celadon.op import Op
 from celadon.program import Equation, Module, Program, bodies
 from celadon.types import ArrayType
@@ -43,10 +45,12 @@ def print_module(module: Module, full: bool = False) -> str:
     <BLANKLINE>
     """
     writer = _Writer(full)
+    module, tokens = threaded(module)
     writer.declare(module.program)
     name = _quoted(re.sub(r"[^\w.-]", "_", module.name).rstrip("_"))
     lines = [f"module @{name} attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{"]
-    lines += writer.main(module)
+    lines += [MESH] if writer.placed else []
+    lines += writer.main(module, tokens)
     for symbol, called in writer.functions:
         lines += writer.private(symbol, called)
     return "\n".join([*lines, "}", ""])
@@ -71,6 +75,8 @@ class _Writer:
         self.conflicts = 0
         self.names: dict[object, str] = {}
         self.functions: list[tuple[str, Program]] = []
+        self.callbacks: dict[int, int] = {}
+        self.placed = False
 
     def declare(self, program: Program) -> None:
         """Name all private functions, in the order in which they are met first."""
@@ -78,6 +84,9 @@ class _Writer:
             name = equation.op.name
             if name == "call" or name in PRIVATE:
                 self._declare(equation)
+            elif equation.op.kind == "callback":
+                self.callbacks[id(equation)] = len(self.callbacks)
+                self.placed = self.placed or is_placed(equation)
             elif name == "scan":
                 self.declare(loop_of(equation))
             elif equation.op.multiple:
@@ -104,7 +113,10 @@ class _Writer:
     def symbol(self, equation: Equation) -> str:
         return f"@{self.names[_key(equation)]}"
 
-    def main(self, module: Module) -> Lines:
+    def callback(self, equation: Equation) -> int:
+        return self.callbacks[id(equation)]
+
+    def main(self, module: Module, tokens: int) -> Lines:
         program = module.program
         scope = Scope(self)
         arguments = [scope.argument() for _ in program.inputs]
@@ -112,8 +124,8 @@ class _Writer:
         outputs = scope.body(program)
         types = [x.type for x in program.outputs]
         typed = zip(arguments, program.inputs, strict=True)
-        shown = [f"{name}: {type_text(x.type)}{_donation(module, i)}" for i, (name, x) in enumerate(typed)]
-        results = _named_results(module, types) if module.results else results_text(types)
+        shown = [f"{name}: {type_text(x.type)}{_donation(module, i)}{_mark(x.type)}" for i, (name, x) in enumerate(typed)]
+        results = _named_results(module, types, tokens) if module.results else _results(types)
         arrow = f" -> {results}" if types else ""
         return _framed(f"public @main({', '.join(shown)}){arrow}", scope, outputs, types)
 
@@ -124,8 +136,8 @@ class _Writer:
         returned = scope.body(program)
         outputs = [x.type for x in program.outputs]
         typed = zip(arguments, program.inputs, strict=True)
-        shown = ", ".join([f"{name}: {type_text(var.type)}" for name, var in typed])
-        arrow = f" -> {results_text(outputs)}" if outputs else ""
+        shown = ", ".join([f"{name}: {type_text(var.type)}{_mark(var.type)}" for name, var in typed])
+        arrow = f" -> {_results(outputs)}" if outputs else ""
         return _framed(f"private @{symbol}({shown}){arrow}", scope, returned, outputs)
 
     def write(self, scope: Scope, equation: Equation, operands: list[str]) -> None:
@@ -169,9 +181,20 @@ def _donation(module: Module, index: int) -> str:
     return ""
 
 
-def _named_results(module: Module, types: Sequence[ArrayType]) -> str:
-    named = zip(types, module.results, strict=True)
-    return f"({', '.join([f'{type_text(t)} {{jax.result_info = {_string(name)}}}' for t, name in named])})"
+def _mark(type: ArrayType) -> str:
+    return " {jax.token = true}" if type is TOKEN else ""
+
+
+def _results(types: Sequence[ArrayType]) -> str:
+    if TOKEN not in types:
+        return results_text(types)
+    return f"({', '.join([type_text(t) + _mark(t) for t in types])})"
+
+
+def _named_results(module: Module, types: Sequence[ArrayType], tokens: int) -> str:
+    named = zip(types[tokens:], module.results, strict=True)
+    shown = [f"{type_text(t)} {{jax.result_info = {_string(name)}}}" for t, name in named]
+    return f"({', '.join([type_text(TOKEN) + _mark(TOKEN)] * tokens + shown)})"
 
 
 def _key(equation: Equation) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from celadon.compiler.constants import type_text, types_text
 from celadon.compiler.scope import Lines, Scope
@@ -16,33 +17,43 @@ def while_loop(scope: Scope, equation: Equation, operands: list[str]) -> None:
     """A loop; its constants are carried along unchanged."""
     params, types = equation.params, [x.type for x in equation.inputs]
     consts = len(types) - len(equation.outputs)
-    results = [*(Var(t) for t in types[:consts]), *equation.outputs]
+    first: int = params.get("tokens", 0)
+    results = [*equation.outputs[:first], *(Var(t) for t in types[first : first + consts]), *equation.outputs[first:]]
     head = f"{scope.pad}{scope.bind(results)}stablehlo.while"
 
     def lines() -> Lines:
         condition, body = scope.region(), scope.region()
         arguments = [(condition.named("iterArg"), body.named("iterArg"))[0] for _ in types]
-        tested, held, carry = parts(arguments, params["condition_consts"], params["body_consts"])
+        tokens = arguments[:first]
+        tested, held, carry = parts(arguments[first:], params["condition_consts"], params["body_consts"])
         pairs = ", ".join(f"{name} = {x}" for name, x in zip(arguments, operands, strict=True))
         return [
             f"{head}({pairs}) : {types_text(types)}",
             f"{scope.pad}cond {{",
-            *_region(condition, params["condition"], [*tested, *carry]),
+            *_region(condition, _tested(params["condition"], first), [*tokens, *tested, *carry]),
             f"{scope.pad}}} do {{",
-            *_region(body, params["body"], [*held, *carry], [*tested, *held], types[:consts]),
+            *_region(body, params["body"], [*tokens, *held, *carry], (first, [*tested, *held]), types[first : first + consts]),
             f"{scope.pad}}}",
         ]
 
     scope.later(lines)
 
 
+def _tested(condition: Program, tokens: int) -> Program:
+    """A condition without the tokens that it would return."""
+    return replace(condition, outputs=condition.outputs[tokens:]) if tokens else condition
+
+
 def _region(
-    scope: Scope, program: Program, arguments: Sequence[str], more: Sequence[str] = (), types: Sequence[ArrayType] = ()
-) -> Lines:
-    """The lines of a program in its region, which returns some values more, ahead of its own."""
+    scope: Scope, program: Program, arguments: Sequence[str], more: tuple[int, Sequence[str]] = (0, ()),
+    types: Sequence[ArrayType] = (),
+) -> Lines:  # fmt: skip
+    """The lines of a program in its region, which returns some values more, among its own at a place."""
     scope.names.update(zip(program.inputs, arguments, strict=True))
-    names = [*more, *scope.body(program)]
-    returned = types_text([*types, *(x.type for x in program.outputs)])
+    place, names = more[0], scope.body(program)
+    names[place:place] = more[1]
+    made = [x.type for x in program.outputs]
+    returned = types_text([*made[:place], *types, *made[place:]])
     last = f"stablehlo.return {', '.join(names)} : {returned}" if names else "stablehlo.return"
     return [*scope.finished(), f"{scope.pad}{last}"]
 
@@ -75,6 +86,8 @@ def scan(scope: Scope, equation: Equation, operands: list[str]) -> None:
 def loop_of(equation: Equation) -> Program:
     """The program of the loop that a scan stands for."""
     params = equation.params
+    if "loop" in params:
+        return params["loop"]
     types = tuple([x.type for x in equation.inputs])
     rest = tuple([value for name, value in params.items() if name != "body"])
     return remembered(params["body"], ("loop", types, rest), lambda: _expanded(equation))

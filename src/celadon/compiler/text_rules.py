@@ -21,6 +21,7 @@ from celadon.compiler.phrases import (
     spread,
 )
 from celadon.compiler.scope import Scope
+from celadon.compiler.text_callbacks import callback
 from celadon.compiler.text_loops import case, scan, while_loop
 from celadon.compiler.text_macros import (
     Rule,
@@ -279,6 +280,9 @@ def _top_k(scope: Scope, equation: Equation, operands: list[str]) -> None:
 
 
 RULES: dict[str, Rule] = {
+    "pure_callback": callback,
+    "io_callback": callback,
+    "debug_callback": callback,
     "cond": case,
     "while_loop": while_loop,
     "scan": scan,
