@@ -53,7 +53,7 @@ RANDOM: Forms = {
         lambda f, k: f(k.key, abs(k.t) / 9, k.shape), lambda f, k: f(k.key, abs(k.v) / 9), lambda f, k: f(k.key, k.t, mode="high")
     ],
     "rademacher": lambda f, k: f(k.key, k.shape),
-    **{name: _shaped for name in ("cauchy", "exponential", "laplace", "logistic", "maxwell")},
+    **dict.fromkeys(("cauchy", "exponential", "laplace", "logistic", "maxwell"), _shaped),
     "gumbel": [*_shaped, *[lambda f, k, mode=mode: f(k.key, k.shape, mode=mode) for mode in ("high", "highest")]],
     **{name: _with(1) for name in ("pareto", "rayleigh", "wald", "lognormal")},
     "triangular": _with(3)[0],

@@ -13,7 +13,7 @@ import pytest
 import celadon
 import celadon.lax
 import celadon.numpy as cnp
-import celadon.vocabulary  # noqa: F401
+import celadon.vocabulary
 from celadon.compiler import NOTHING
 from celadon.cpu import threads
 from tests.bits import bits
