@@ -164,7 +164,7 @@ def remembered(program: Program, key: Any, make: Callable[[], Any]) -> Any:
 
 
 def show(program: Program) -> str:
-    """The program as text, one equation a line.
+    """The program as text, one equation a line, the programs in it below the equations that hold them.
 
     >>> x = Var(ArrayType((2,), np.dtype("float32")))
     >>> print(Program([x], [], [x]))
@@ -178,7 +178,10 @@ def show(program: Program) -> str:
         return names.setdefault(operand, _letters(len(names)))
 
     head = ", ".join(f"{name(v)}:{v.type}" for v in [*program.inputs, *(v for v, _ in program.captures)])
-    lines = [f"  {_line(equation, name)}" for equation in program.equations]
+    lines: list[str] = []
+    for equation in program.equations:
+        lines.append(f"  {_line(equation, name)}")
+        lines += [f"    {line}" for body in bodies(equation.params) for line in show(body).splitlines()]
     outputs = ", ".join(map(name, program.outputs))
     return "\n".join([f"{program.name}({head}) -> ({outputs})", *lines])
 
@@ -191,6 +194,8 @@ def _line(equation: Equation, name: Callable[[Operand], str]) -> str:
 
 
 def _param(value: Any) -> str:
+    if isinstance(value, tuple) and Program in map(type, cast("tuple[Any, ...]", value)):
+        return f"({', '.join(map(_param, cast('tuple[Any, ...]', value)))})"
     return value.name if isinstance(value, Program) else str(value)
 
 

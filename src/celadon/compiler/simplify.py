@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from celadon.program import Equation, Literal, Operand, Program, Var, fixed, with_bodies
-from celadon.vocabulary.bodies import has_effects, without_dead_code
+from celadon.program import Equation, Literal, Operand, Program, Var, bodies, fixed, with_bodies
+from celadon.vocabulary.bodies import closed, has_effects, without_dead_code
 
 
 def simplify(program: Program) -> Program:
@@ -45,6 +45,8 @@ class _Work:
         rule = _IDENTITIES.get(equation.op.name)
         if rule is not None and rule(equation, inputs[0]):
             return [inputs[0]]
+        if equation.op.name == "select" and inputs[1] is inputs[2] and _same_shape(equation, inputs[1]):
+            return [inputs[1]]
         if has_effects(equation) or equation.op.kind == "barrier":
             return self._kept(equation, inputs)
         key = (equation.op.name, *map(id_of, inputs), *_structure_of(equation))
@@ -59,8 +61,22 @@ class _Work:
         params = with_bodies(equation.params, _simplified_body) if equation.op.multiple else equation.params
         if params is not equation.params or any(a is not b for a, b in zip(inputs, equation.inputs, strict=True)):
             equation = Equation(equation.op, inputs, equation.outputs, params, equation.source)
+        if equation.op.widen is not None:
+            equation = self._closed(equation)
         self.equations.append(equation)
         return list(equation.outputs)
+
+    def _closed(self, equation: Equation) -> Equation:
+        """Arrays that a call in a body captured become operands."""
+        inside = [*bodies(equation.params)]
+        if not any(body.captures for body in inside):
+            return equation
+        operands = [[self._captured(var, array) for var, array in body.captures] for body in inside]
+        assert equation.op.widen is not None
+        return equation.op.widen(equation, [*map(closed, inside)], operands)
+
+    def _captured(self, var: Var, array: Any) -> Var:
+        return self.captures.setdefault(id(array), (Var(var.type), array))[0]
 
 
 def _simplified_body(body: Program) -> Program:
@@ -119,6 +135,10 @@ def _folded(equation: Equation, inputs: list[Operand]) -> Literal:
 
 def _same_dtype(equation: Equation, x: Operand) -> bool:
     return equation.outputs[0].type.dtype == x.type.dtype
+
+
+def _same_shape(equation: Equation, x: Operand) -> bool:
+    return equation.outputs[0].type.ndim == x.type.ndim
 
 
 def _same_order(equation: Equation, x: Operand) -> bool:

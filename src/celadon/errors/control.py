@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celadon.errors.catalogue import CeladonError
+from celadon.errors.tracers import ConcretizationTypeError
 
 
 class BodyUnfit(CeladonError, TypeError):
@@ -153,13 +154,13 @@ class ScanNoAxis(CeladonError, ValueError):
     related = ("CEL811", "CEL813")
 
 
-class ScanLengthTraced(CeladonError, TypeError):
+class ScanLengthTraced(ConcretizationTypeError):
     code = "CEL813"
     title = "The length of a scan is not known while tracing"
     message = "{name}: {argument} must be a concrete integer, but is {given}"
     cause = "The length is the extent of the stacked results, and extents are known while a program is traced."
     cure = "Make the argument static (static_argnums), or use fori_loop or while_loop, whose trip counts may be traced."
-    when = "When scan's length or unroll is a traced value or no integer."
+    when = "When scan's length or unroll is a traced value."
     trigger = "celadon.jit(lambda n: celadon.lax.scan(lambda c, x: (c + 1, None), 0, None, length=n))(3)"
     cured = "celadon.jit(lambda n: celadon.lax.fori_loop(0, n, lambda i, c: c + 1, 0))(3)"
     related = ("CEL811", "CEL812")
@@ -180,10 +181,10 @@ class ScanResultNotPair(CeladonError, TypeError):
 class LoopBoundsDiffer(CeladonError, TypeError):
     code = "CEL815"
     title = "The bounds of a loop have different dtypes"
-    message = "fori_loop: lower is {lower} and upper is {upper}; they must be integers of one dtype"
+    message = "fori_loop: lower is {lower} and upper is {upper}; they must be scalars of one dtype"
     cause = "The loop's index has the dtype of its bounds."
     cure = "Convert one of the bounds with .astype; Python integers take the other one's dtype."
-    when = "When lower and upper have dtypes that differ, or are no integer scalars."
+    when = "When lower and upper have dtypes that differ, or are no scalars."
     trigger = "celadon.lax.fori_loop(cnp.int8(0), cnp.int32(3), lambda i, c: c, 0.0)"
     cured = "celadon.lax.fori_loop(0, cnp.int32(3), lambda i, c: c, 0.0)"
 

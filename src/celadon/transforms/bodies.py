@@ -96,6 +96,14 @@ def value(x: Any) -> Any:
     return outside.as_array(x)
 
 
+def known(convert_to: Callable[[Any], Any], x: Any) -> Any:
+    """A value as a Python number or truth value; None if it is traced and has none yet."""
+    try:
+        return convert_to(result(x))
+    except errors.ConcretizationTypeError:
+        return None
+
+
 def result(x: Any) -> Any:
     """An operand as a caller gets it back."""
     return outside.as_array(x) if type(x) is Literal else x

@@ -15,11 +15,12 @@ from celadon.transforms.derived import Linearized, Mask
 from celadon.transforms.forward import instantiated, zeros
 from celadon.transforms.replay import replay
 from celadon.transforms.scan_rules import given
-from celadon.types import ArrayType, int32
+from celadon.types import ArrayType, int32, is_inexact
 from celadon.vocabulary.bodies import effectful, traced
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.control import cond
 from celadon.vocabulary.shape import broadcast_in_dim
+from celadon.vocabulary.stop_gradient import stop_gradient
 
 Values = Sequence[Any]
 Rule = tuple[list[Any], list[Any]]
@@ -28,7 +29,20 @@ Rule = tuple[list[Any], list[Any]]
 def _chosen(index: Any, operands: Values, branches: Sequence[Program]) -> list[Any]:
     if not branches[0].outputs and not any(map(effectful, branches)):
         return []
-    return cond(index, *operands, branches=tuple(branches))
+    programs, captured = _together(branches)
+    return cond(index, *captured, *operands, branches=tuple(programs))
+
+
+def _together(programs: Sequence[Program]) -> tuple[Sequence[Program], list[Any]]:
+    """Programs that take what all of them captured as first inputs."""
+    captured = [kept for program in programs for _, kept in program.captures]
+    if not captured:
+        return programs, []
+    found: list[Program] = []
+    for k, program in enumerate(programs):
+        first = [var if own == k else Var(var.type) for own, one in enumerate(programs) for var, _ in one.captures]
+        found.append(Program([*first, *program.inputs], program.equations, program.outputs, (), program.name))
+    return found, captured
 
 
 def _any(marks: Sequence[Mask]) -> Mask:
@@ -56,8 +70,8 @@ def _linear(index: Any, operands: Values, tangents: Values, branches: Sequence[P
     whole = _any([derived.linearized(branch, marks).moved for branch in branches])
     parts = [derived.linearized(branch, marks, whole) for branch in branches]
     slots, places = _slots(parts, count)
-    forwards, captured = _together([_filling(part, place, slots, count) for part, place in zip(parts, places, strict=True)])
-    found = _chosen(index, [*captured, *operands], forwards)
+    forwards = [_filling(part, place, slots, count) for part, place in zip(parts, places, strict=True)]
+    found = _chosen(index, operands, forwards)
     if not any(whole):
         return found[:count], [None] * count
     read = sorted({i for part in parts for i in part.residuals if i >= 0})
@@ -97,18 +111,6 @@ def _filling(part: Linearized, own: Sequence[int], slots: Sequence[ArrayType], c
     filled: list[Operand] = [kept[k] if k in kept else next(rest) for k in range(len(slots))]
     equations = [*program.equations, *empty.equations]
     return Program(program.inputs, equations, [*program.outputs[:count], *filled], program.captures, program.name)
-
-
-def _together(programs: Sequence[Program]) -> tuple[list[Program], list[Any]]:
-    """Programs that take what all of them captured as first inputs."""
-    captured = [kept for program in programs for _, kept in program.captures]
-    found: list[Program] = []
-    for k, program in enumerate(programs):
-        first = [
-            var if own == k else Var(var.type) for own, one in enumerate(programs) for var, _ in one.captures
-        ]
-        found.append(Program([*first, *program.inputs], program.equations, program.outputs, (), program.name))
-    return found, captured
 
 
 def _reading(part: Linearized, own: Sequence[int], types: Sequence[ArrayType], order: dict[int, int]) -> Program:
@@ -151,7 +153,10 @@ def _whole(program: Program, own: Sequence[bool], types: Sequence[ArrayType]) ->
         found = spread(replay(program, values), own)
         return [instantiated(ct, t) for ct, t in zip(found, types, strict=True)]
 
-    return traced(program.name, filled, [var.type for var in program.inputs])[0]
+    made, captured = traced(program.name, filled, [var.type for var in program.inputs])
+    first = made.inputs[: len(captured)]
+    captures = tuple(zip(first, captured, strict=True))
+    return Program(made.inputs[len(captured) :], made.equations, made.outputs, captures, made.name)
 
 
 # Batches
@@ -161,18 +166,32 @@ def _batch(batch: Batch, axes: Sequence[int | None], values: Values, *, branches
     """If members take different branches, all branches run and each member's result is chosen."""
     (index, *operands), (place, *given_axes) = values, axes
     named = batch.size, batch.axis_name
-    found = [derived.batched(branch, tuple(given_axes), named).axes for branch in branches]
     if place is None:
+        found = [derived.batched(branch, tuple(given_axes), named).axes for branch in branches]
         wanted = tuple([None if all(i is None for i in column) else 0 for column in zip(*found, strict=True)])
         programs = [derived.batched(branch, tuple(given_axes), named, wanted).program for branch in branches]
         return _chosen(index, operands, programs), list(wanted)
     index = leading(index, place, batch.size)
+    sloped = [is_inexact(x.type.dtype) for x in operands]
+    operands = [leading(x, i, batch.size) if one else x for x, i, one in zip(operands, given_axes, sloped, strict=True)]
+    own_axes = tuple([0 if one else i for i, one in zip(given_axes, sloped, strict=True)])
     results: list[list[Any]] = []
-    for branch, own in zip(branches, found, strict=True):
-        made = replay(derived.batched(branch, tuple(given_axes), named).program, operands)
-        results.append([leading(x, i, batch.size) for x, i in zip(made, own, strict=True)])
+    for k, branch in enumerate(branches):
+        mapped = derived.batched(branch, own_axes, named)
+        here = compare(index, fixed(k, int32), direction="EQ")
+        made = replay(mapped.program, [_where_taken(here, x) for x in operands])
+        results.append([leading(x, i, batch.size) for x, i in zip(made, mapped.axes, strict=True)])
     columns = zip(*results, strict=True)
     return [_selected(index, column) for column in columns], [0] * len(branches[0].outputs)
+
+
+def _where_taken(here: Any, x: Any) -> Any:
+    """The operand; to a derivative it is constant for members that do not take the branch, whose slope may be infinite."""
+    return select(_spread(here, x.type.shape), x, stop_gradient(x)) if is_inexact(x.type.dtype) else x
+
+
+def _spread(here: Any, shape: tuple[int, ...]) -> Any:
+    return broadcast_in_dim(here, shape=shape, broadcast_dimensions=(0,)) if len(shape) > 1 else here
 
 
 def _selected(index: Any, column: Sequence[Any]) -> Any:
@@ -180,10 +199,7 @@ def _selected(index: Any, column: Sequence[Any]) -> Any:
     found = column[-1]
     for k in reversed(range(len(column) - 1)):
         here = compare(index, fixed(k, int32), direction="EQ")
-        shape = found.type.shape
-        if len(shape) > 1:
-            here = broadcast_in_dim(here, shape=shape, broadcast_dimensions=(0,))
-        found = select(here, column[k], found)
+        found = select(_spread(here, found.type.shape), column[k], found)
     return found
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from celadon import errors, tracing, tree
 from celadon.program import Program, Var, fixed
-from celadon.tracing import Tracer
 from celadon.transforms.bodies import (
     Body,
     Form,
     at,
+    known,
     names_of,
     require_callable,
     result,
@@ -53,8 +53,8 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
         require_callable("cond", true_fun=true_fun, false_fun=false_fun)
     operands = _operands("cond", operands, operand)
     pred = _predicate(pred)
-    if tracing.disable_jit.value and not isinstance(pred, Tracer):
-        return (true_fun if pred else false_fun)(*operands)
+    if tracing.disable_jit.value and (chosen := known(bool, pred)) is not None:
+        return (true_fun if chosen else false_fun)(*operands)
     return _branched("cond", convert(pred, new_dtype=int32), {"true_fun": true_fun, "false_fun": false_fun}, operands)
 
 
@@ -81,8 +81,8 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: An
     if len(functions) == 1:
         return functions[0](*operands)
     last = len(functions) - 1
-    if tracing.disable_jit.value and not isinstance(place, Tracer):
-        return functions[min(max(int(result(place)), 0), last)](*operands)
+    if tracing.disable_jit.value and (chosen := known(int, place)) is not None:
+        return functions[min(max(chosen, 0), last)](*operands)
     place = clamp(fixed(0, int32), convert(place, new_dtype=int32), fixed(last, int32))
     return _branched("switch", place, {f"branches[{k}]": one for k, one in enumerate(functions)}, operands)
 

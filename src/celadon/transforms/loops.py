@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,12 +9,13 @@ import numpy as np
 
 from celadon import errors, tracing, tree
 from celadon.program import Program, Var, fixed
-from celadon.tracing import Tracer, type_of
+from celadon.tracing import type_of
 from celadon.transforms.bodies import (
     Body,
     Form,
     Types,
     check_carry,
+    known,
     name_of,
     names_of,
     require_callable,
@@ -132,7 +132,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
     """The value v = init_val, replaced by body_fun(i, v) for i from lower to upper - 1.
 
     Args:
-        lower, upper: integer scalars of one dtype. If both are concrete, the loop is a `scan` and has a reverse-mode
+        lower, upper: real scalars of one dtype. If both are concrete, the loop is a `scan` and has a reverse-mode
             derivative; a new trip count costs no compile in either case.
         body_fun: a function from the index and the carried value to one of the same tree, shapes and dtypes.
         unroll: as for `scan`; only with concrete bounds.
@@ -146,8 +146,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
     require_callable("fori_loop", body_fun=body_fun)
     low, high = type_of(lower), type_of(upper)
     dtype = _bound_dtype(low, high)
-    if not isinstance(lower, Tracer) and not isinstance(upper, Tracer):
-        return _counted(int(lower), max(int(upper) - int(lower), 0), body_fun, init_val, unroll)
+    first, last = known(int, lower), known(int, upper)
+    if first is not None and last is not None:
+        return _counted(first, max(last - first, 0), body_fun, init_val, unroll)
     if unroll not in (None, False, 1):
         raise errors.UnrollInvalid(name="fori_loop", unroll=unroll, reason="but the bounds are traced")
     start, stop = (_of_dtype(value(x), dtype) for x in (lower, upper))
@@ -170,7 +171,7 @@ def _of_dtype(x: Any, dtype: Any) -> Any:
 
 def _bound_dtype(low: ArrayType, high: ArrayType) -> Any:
     """The dtype of the index: the bounds', where a weak one takes the other's."""
-    scalars = not low.shape and not high.shape and kind(low.dtype) in "iu" and kind(high.dtype) in "iu"
+    scalars = not low.shape and not high.shape
     if scalars and low.dtype == high.dtype:
         return low.dtype
     if scalars and low.weak_type != high.weak_type and kind(low.dtype) == kind(high.dtype) == "i":
@@ -270,14 +271,10 @@ def _length(name: str, arrays: Sequence[Any], names: Sequence[str], length: Any)
 
 
 def _static(name: str, argument: str, given: Any) -> int:
-    if isinstance(given, Tracer):
+    found = known(int, given)
+    if found is None:
         raise errors.ScanLengthTraced(name=name, argument=argument, given=f"a traced {given.type}")
-    try:
-        return operator.index(given)
-    except TypeError:
-        if isinstance(given, float) and given.is_integer():
-            return int(given)
-        raise errors.ScanLengthTraced(name=name, argument=argument, given=repr(given)) from None
+    return found
 
 
 def _unrolled(unroll: Any, length: int) -> int:

@@ -16,7 +16,7 @@ from celadon.transforms.derived import Linearized, Mask
 from celadon.transforms.forward import instantiated, zeros
 from celadon.transforms.replay import replay
 from celadon.vocabulary.arithmetic import add
-from celadon.vocabulary.bodies import chosen, closed, effectful, has_effects, traced, without_dead_code
+from celadon.vocabulary.bodies import chosen, closed, effectful, has_effects, opened, traced, without_dead_code
 from celadon.vocabulary.control import parts
 from celadon.vocabulary.scan import scan
 
@@ -39,7 +39,9 @@ def arranged(program: Program, order: Sequence[int], results: Sequence[int]) -> 
     """The program with its inputs and results in another order."""
     inputs, outputs = [program.inputs[i] for i in order], [program.outputs[i] for i in results]
     return remembered(
-        program, ("arranged", tuple(order), tuple(results)), lambda: Program(inputs, program.equations, outputs, (), program.name)
+        program,
+        ("arranged", tuple(order), tuple(results)),
+        lambda: Program(inputs, program.equations, outputs, program.captures, program.name),
     )
 
 
@@ -78,7 +80,7 @@ def _instantiated(primals: Values, tangents: Values, marks: Sequence[bool]) -> l
 
 
 def _interleaved(count: int, consts: int, carry: int, marks: Sequence[Mask]) -> list[int]:
-    """Inputs (primals, then tangents of what moves) as constants and their tangents, carried values and theirs, rows and theirs."""
+    """Inputs (primals, then tangents) as constants and their tangents, carried values and theirs, rows and theirs."""
     order: list[int] = []
     primal, dot = 0, count
     for size, mark in zip((consts, carry, count - consts - carry), marks, strict=True):
@@ -91,6 +93,8 @@ def _interleaved(count: int, consts: int, carry: int, marks: Sequence[Mask]) -> 
 def _scan(body: Program, consts: Values, state: Values, xs: Values, params: Params) -> list[Any]:
     if not body.outputs and not effectful(body):
         return []
+    body, captured = opened(body)
+    consts = [*captured, *consts]
     return scan(*consts, *state, *xs, body=body, consts=len(consts), carry=len(state), **params)
 
 
@@ -184,10 +188,11 @@ def _linear(primals: Values, tangents: Values, loop: tuple[Program, int, int, Pa
 
 
 class Backwards(NamedTuple):
-    """A body that goes back: its constants, then sums of cotangents of linear constants, cotangents of carried values, then
-    of rows, and rows; which linear constants, carried values and rows get a cotangent."""
+    """A body that goes back: it takes `held`, constants, sums of cotangents of linear constants, cotangents of carried values
+    and of rows, and rows. The masks say which linear constants, carried values and rows get a cotangent."""
 
     body: Program
+    held: tuple[Any, ...]
     consts: Mask
     carry: Mask
     rows: Mask
@@ -205,7 +210,7 @@ def _transpose(cts: Values, operands: Values, *, body: Program, consts: int, car
     carried = [instantiated(ct, x.type) for ct, x, got in zip(cts, state, back.carry, strict=False) if got]
     rows = given(cts[carry:])
     back_params = params | {"reverse": not params["reverse"]}
-    found = _scan(back.body, known[0], [*sums, *carried], [*rows, *known[1]], back_params)
+    found = _scan(back.body, [*back.held, *known[0]], [*sums, *carried], [*rows, *known[1]], back_params)
     first, second, third = parts(found, len(sums), len(carried))
     spreads = [spread(first, back.consts), spread(second, back.carry), spread(third, back.rows)]
     found = spread([ct for column in spreads for ct in column], linear)
@@ -260,8 +265,8 @@ def _backwards(body: Program, linear: Mask, ct_marks: Mask, sizes: tuple[int, in
         next_states = [instantiated(ct, var.type) for ct, var in zip(chosen(two, alive), carried, strict=True)]
         return [*next_sums, *next_states, *given(three)]
 
-    program, _ = traced(f"{body.name}_backwards", step, types)
-    return Backwards(program, got[0], alive, got[2])
+    program, held = traced(f"{body.name}_backwards", step, types)
+    return Backwards(program, tuple(held), got[0], alive, got[2])
 
 
 def _groups(body: Program, linear: Mask, sizes: tuple[int, int]) -> list[tuple[Sequence[Var], Mask]]:

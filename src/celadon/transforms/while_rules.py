@@ -15,7 +15,7 @@ from celadon.transforms.derived import Mask
 from celadon.transforms.forward import instantiated
 from celadon.transforms.replay import replay
 from celadon.transforms.scan_rules import arranged, either, given
-from celadon.vocabulary.bodies import traced
+from celadon.vocabulary.bodies import opened, traced
 from celadon.vocabulary.comparison import select
 from celadon.vocabulary.control import parts, while_loop
 from celadon.vocabulary.reduce import reduce_or
@@ -26,6 +26,10 @@ Axes = Sequence[int | None]
 
 
 def _looped(condition: Program, body: Program, tested: Values, held: Values, carry: Values) -> list[Any]:
+    condition, captured = opened(condition)
+    tested = [*captured, *tested]
+    body, captured = opened(body)
+    held = [*captured, *held]
     counts = {"condition_consts": len(tested), "body_consts": len(held)}
     return while_loop(*tested, *held, *carry, condition=condition, body=body, **counts)
 
@@ -66,7 +70,7 @@ def _order(held: int, carry: int, held_marks: Mask, marks: Mask) -> list[int]:
 def _with_more(condition: Program, types: Sequence[Any]) -> Program:
     """A condition that is given more carried values, which it does not read."""
     inputs = [*condition.inputs, *(Var(t) for t in types)]
-    return Program(inputs, condition.equations, condition.outputs, (), condition.name)
+    return Program(inputs, condition.equations, condition.outputs, condition.captures, condition.name)
 
 
 def _transpose(cts: Values, operands: Values, **params: Any) -> list[Any]:
@@ -109,9 +113,9 @@ def _each_its_own(condition: Program, body: Program, tested: Values, held: Value
         return [replay(condition, [*first, *kept])[0], *kept]
 
     types = [x.type for x in (*tested, *held, going, *state)]
-    program, _ = traced(body.name, step, types)
+    program, captured = traced(body.name, step, types)
     test, _ = traced(condition.name, lambda *carry: [reduce_or(carry[0], axes=(0,))], types[-1 - count :])
-    return _looped(test, program, [], [*tested, *held], [going, *state])[1:]
+    return _looped(test, program, [], [*captured, *tested, *held], [going, *state])[1:]
 
 
 def _spread(going: Any, shape: tuple[int, ...]) -> Any:

@@ -25,6 +25,13 @@ def closed(program: Program) -> Program:
     return replace(program, inputs=[*(var for var, _ in program.captures), *program.inputs], captures=())
 
 
+def opened(program: Program) -> tuple[Program, list[Any]]:
+    """The program closed, and the captured values that are then its first inputs."""
+    if not program.captures:
+        return program, []
+    return remembered(program, "closed", lambda: closed(program)), [kept for _, kept in program.captures]
+
+
 def traced(name: str, function: Callable[..., Sequence[Any]], types: Types) -> tuple[Program, list[Any]]:
     """A body traced for operands of these types, and the captured values that are its first inputs."""
     with recorded(name, tracing=False) as record:
@@ -141,6 +148,6 @@ def replaced(equation: Equation, inputs: Sequence[Any], outputs: Sequence[Var], 
 
 
 __all__ = [
-    "Mask", "alike", "carried", "check_body", "chosen", "closed", "effectful", "has_effects", "needed", "replaced",
+    "Mask", "alike", "carried", "check_body", "chosen", "closed", "effectful", "has_effects", "needed", "opened", "replaced",
     "same_extents", "taking", "traced", "without_dead_code",
 ]  # fmt: skip

@@ -10,9 +10,10 @@ import numpy as np
 
 from celadon import errors, settings, tracing
 from celadon.op import Op
-from celadon.program import Equation, Literal, Operand, Program, Var
+from celadon.program import Equation, Literal, Operand, Program, Var, remembered
 from celadon.tracing import recorded
 from celadon.types import ArrayType
+from celadon.vocabulary.bodies import chosen, needed, replaced, taking
 
 Array = Any
 Signature = tuple[ArrayType | None, ...]
@@ -78,7 +79,17 @@ def _call(*arrays: Array, program: Program) -> list[Array]:
     return execute(program, arrays)
 
 
-call = Op("call", _call_type, _call, multiple=True, kind="call")
+def _prune_call(equation: Equation, wanted: Sequence[bool]) -> Equation:
+    program, marks = equation.params["program"], tuple(wanted)
+    live, used = needed(program, marks)
+    if all(marks) and all(used) and live is program:
+        return equation
+    called = remembered(program, ("called for", marks), lambda: taking(live, used))
+    inputs, outputs = chosen(equation.inputs, used), chosen(equation.outputs, marks)
+    return replaced(equation, inputs, outputs, equation.params | {"program": called})
+
+
+call = Op("call", _call_type, _call, multiple=True, prune=_prune_call, kind="call")
 
 
 def named(name: str, whole: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

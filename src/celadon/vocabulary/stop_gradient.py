@@ -16,8 +16,14 @@ def _itself(x: Any) -> Any:
     return x
 
 
+def _passed(ct: Any, x: Any) -> Any:
+    """A linear function that is transposed as it is, without a derivative, has the identity here."""
+    return ct
+
+
 stop_gradient = Op(
-    "stop_gradient", _type, _itself, tangent=(None,), expand=_itself, unite=unite_all, exact=True, kind="elementwise"
+    "stop_gradient", _type, _itself, tangent=(None,), transpose=(_passed,), expand=_itself, unite=unite_all, exact=True,
+    kind="elementwise",
 )  # fmt: skip
 
 __all__ = ["stop_gradient"]
