@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from celadon.program import Program, Var, fixed, remembered
@@ -12,12 +13,12 @@ from celadon.transforms import derived
 from celadon.transforms.batching import Batch, leading, member
 from celadon.transforms.forward import filled
 from celadon.transforms.replay import replay
-from celadon.types import ArrayType, kind
+from celadon.types import ArrayType, bool_, kind
 from celadon.vocabulary.bitwise import or_
 from celadon.vocabulary.call import call
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.kinds import like
-from celadon.vocabulary.reduce import kept_axes
+from celadon.vocabulary.reduce import highest, kept_axes, lowest
 from celadon.vocabulary.shape import beside, concatenate, inserted, pad, reshape, slice_, transpose
 from celadon.vocabulary.window import combination, reduce, reduce_window
 
@@ -141,13 +142,47 @@ def slid(*operands: Any, body: Program, **params: Any) -> list[Any]:
     spread = [filled(x, x.type.with_shape(shape)) for x in starts]
     if 0 in (*shape, *params["window_dimensions"]):
         return spread
-    holes = tuple([d - 1 for d in params["base_dilations"]])
-    low, high = zip(*params["padding"], strict=True) if shape else ((), ())
-    found = [pad(x, start, low=low, high=high, interior=holes) for x, start in zip(xs, starts, strict=True)]
+    body, found = _padded(body, xs, starts, params)
     for axis in reversed(range(len(shape))):
         found = _window_along(body, found, axis, (params["window_dimensions"][axis], params["window_dilations"][axis]))
         found = [_taken(x, axis, (0, x.type.shape[axis]), params["window_strides"][axis]) for x in found]
-    return _chosen(body, found, spread)
+    if len(found) > count:
+        spread.append(filled(fixed(True, bool_), ArrayType(shape, bool_)))
+    return _chosen(body, found, spread)[:count]
+
+
+_UNCHANGING: dict[str, Any] = {"add": lambda dtype: 0, "multiply": lambda dtype: 1, "maximum": lowest, "minimum": highest}
+
+
+def _padded(body: Program, xs: Values, starts: Values, params: Params) -> tuple[Program, list[Any]]:
+    """Padding takes no part: it is what changes nothing, or a further operand of the body says where elements are."""
+    holes = tuple([d - 1 for d in params["base_dilations"]])
+    low, high = zip(*params["padding"], strict=True) if holes else ((), ())
+    widths = {"low": low, "high": high, "interior": holes}
+    dtypes = [x.type.dtype for x in xs]
+    name = combination(body)
+    if name in _UNCHANGING and kind(dtypes[0]) != "c":
+        return body, [pad(xs[0], fixed(_UNCHANGING[name](dtypes[0]), dtypes[0]), **widths)]
+    there = filled(fixed(True, bool_), ArrayType(xs[0].type.shape, bool_))
+    padded = [pad(x, start, **widths) for x, start in zip(xs, starts, strict=True)]
+    return remembered(body, "marked", lambda: _marked(body)), [*padded, pad(there, fixed(False, bool_), **widths)]
+
+
+def _marked(body: Program) -> Program:
+    """The body of elements of which some are not there."""
+    count = len(body.outputs)
+    with recorded(body.name, tracing=False) as record:
+        operands = [record.input(x.type) for x in body.inputs]
+        first, second = record.input(ArrayType((), bool_)), record.input(ArrayType((), bool_))
+        found = replay(body, operands)
+        kept = [
+            select(first, select(second, z, x), y)
+            for x, y, z in zip(operands[:count], operands[count:], found, strict=True)
+        ]
+        outputs = [*kept, or_(first, second)]
+        made = record.program(outputs)
+    order = [*made.inputs[:count], made.inputs[-2], *made.inputs[count:-2], made.inputs[-1]]
+    return replace(made, inputs=order)
 
 
 def _window_along(body: Program, xs: Values, axis: int, window: tuple[int, int]) -> list[Any]:

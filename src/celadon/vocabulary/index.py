@@ -226,7 +226,8 @@ def along(x: Any, places: Any, axis: int) -> Any:
     others = tuple([i for i in range(len(shape)) if i != axis])
     return gather(
         x, reshape(places, shape=(*shape, 1)), offset_dims=(), collapsed_slice_dims=(axis,), start_index_map=(axis,),
-        operand_batching_dims=others, start_indices_batching_dims=others, slice_sizes=(1,) * len(shape), mode="clip",
+        operand_batching_dims=others, start_indices_batching_dims=others, slice_sizes=tuple([min(n, 1) for n in x.type.shape]),
+        mode="clip",
     )  # fmt: skip
 
 

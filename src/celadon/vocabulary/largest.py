@@ -14,7 +14,7 @@ from celadon.types import ArrayType, DType, int32, kind
 from celadon.vocabulary.bitwise import xor
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.conversion import bitcast_convert
-from celadon.vocabulary.index import sort
+from celadon.vocabulary.index import along, sort
 from celadon.vocabulary.kinds import REAL, like, require
 from celadon.vocabulary.shape import in_front, iota, reverse, slice_
 
@@ -70,11 +70,17 @@ def _unite_top_k(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     return [*[((0, i), (k, i)) for k in (1, 2) for i in range(last)], ((1, last), (2, last))]
 
 
+def _top_k_tangent(primals: Sequence[Any], tangents: Sequence[Any], *, k: int) -> Any:
+    """Tangents are taken from where the elements stood."""
+    found, places = top_k(*primals, k=k)
+    return [found, places], [along(tangents[0], places, places.type.ndim - 1), None]
+
+
 def _top_k_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, k: int) -> Any:
     return top_k(in_front(values[0], axes[0], batch.size), k=k), [0, 0]
 
 
 top_k = Op(
-    "top_k", _top_k_type, _top_k, batch=_top_k_batch, expand=_top_k_by_sort, unite=_unite_top_k, numbers=("k",),
+    "top_k", _top_k_type, _top_k, tangent=_top_k_tangent, batch=_top_k_batch, expand=_top_k_by_sort, unite=_unite_top_k, numbers=("k",),
     exact=True, multiple=True, kind="sort",
 )  # fmt: skip

@@ -23,6 +23,7 @@ from celadon.vocabulary.scatter import combine
 from celadon.vocabulary.shape import broadcast_in_dim, in_front, pad, slice_, unite_first
 from celadon.vocabulary.window import (
     Padding,
+    combination,
     combiner,
     reduce_window,
     second,
@@ -202,6 +203,13 @@ def _scatter_tangent(t: Any, out: Any, x: Any, source: Any, start: Any, **params
     return select_and_scatter(x, t, like(0, x), **params)
 
 
+def _start_tangent(t: Any, out: Any, x: Any, source: Any, start: Any, **params: Any) -> Any:
+    """That of a sum, which is what derivatives of windows consist of."""
+    if combination(params["scatter"]) != "add":
+        raise errors.NotDifferentiable(op="select_and_scatter by its initial value")
+    return broadcast_in_dim(t, shape=out.type.shape, broadcast_dimensions=())
+
+
 def _scatter_back(ct: Any, x: Any, source: Any, start: Any, *, select: Program, scatter: Program, **params: Any) -> Any:
     ones = (1,) * x.type.ndim
     direction = select.equations[0].params["direction"]
@@ -209,13 +217,18 @@ def _scatter_back(ct: Any, x: Any, source: Any, start: Any, *, select: Program, 
 
 
 def _scatter_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **params: Any) -> Any:
-    whole = [in_front(x, i, batch.size) for x, i in zip(values[:2], axes[:2], strict=True)]
-    if axes[2] is not None:
+    """Initial values of each member's own are added to what is selected."""
+    x, source = (in_front(x, i, batch.size) for x, i in zip(values[:2], axes[:2], strict=True))
+    start = values[2]
+    if axes[2] is None:
+        return select_and_scatter(x, source, start, **_batched(params)), 0
+    if combination(params["scatter"]) != "add":
         raise errors.NotBatchable(op="select_and_scatter with initial values of each member's own")
-    return select_and_scatter(*whole, values[2], **_batched(params)), 0
+    spread = broadcast_in_dim(start, shape=x.type.shape, broadcast_dimensions=(0,))
+    return add(spread, select_and_scatter(x, source, like(0, start), **_batched(params))), 0
 
 
 select_and_scatter = Op(
     "select_and_scatter", _scatter_type, _scatter, unite=unite_first, numbers=_NUMBERS, exact="iuf", kind="window",
-    tangent=(None, _scatter_tangent, None), transpose=(None, _scatter_back, None), batch=_scatter_batch,
+    tangent=(None, _scatter_tangent, _start_tangent), transpose=(None, _scatter_back, None), batch=_scatter_batch,
 )  # fmt: skip

@@ -222,6 +222,8 @@ def _apply_expand(x: Any, indices: Any, *, update_shape: Shape, **params: Any) -
 
 def gathered(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
     """What stands where a scatter writes its updates: zero where it drops them."""
+    if not updates.type.size:
+        return zeros_like(updates)
     drops = params.get("mode", "drop") != "clip"
     return gather(
         x, indices, offset_dims=params["update_window_dims"], collapsed_slice_dims=params["inserted_window_dims"],

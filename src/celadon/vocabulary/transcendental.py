@@ -10,7 +10,7 @@ import numpy as np
 from celadon.op import Op, unite_all
 from celadon.program import fixed
 from celadon.types import kind
-from celadon.vocabulary.arithmetic import abs_, add, divide, joined, multiply, negate, square, subtract
+from celadon.vocabulary.arithmetic import abs_, add, divide, integer_pow, joined, multiply, negate, square, subtract
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.conversion import real
 from celadon.vocabulary.kinds import FLOAT, INEXACT, elementwise, like, one_type
@@ -91,7 +91,7 @@ rsqrt = elementwise(
 )  # fmt: skip
 cbrt = elementwise(
     "cbrt", in_double(np.cbrt), FLOAT,
-    tangent=(lambda t, out, x: multiply(t, divide(like(1 / 3, x), square(out))),),
+    tangent=(lambda t, out, x: multiply(t, multiply(like(1 / 3, x), integer_pow(out, y=-2))),),
 )  # fmt: skip
 exponential = elementwise("exponential", in_double(np.exp), INEXACT, tangent=(lambda t, out, x: multiply(t, out),))
 exponential_minus_one = elementwise(
