@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celadon import errors, tracing, tree
+from celadon.facade import Lazy
 from celadon.program import Program, Var, fixed
 from celadon.tracing import type_of
 from celadon.transforms.bodies import (
@@ -32,7 +33,13 @@ from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.bodies import chosen, effectful, taking
 from celadon.vocabulary.comparison import compare
 from celadon.vocabulary.conversion import convert
-from celadon.vocabulary.scan import row_type, scan as scan_op, stacked, static_row
+from celadon.vocabulary.scan import row_type, rows, scan as scan_op, stacked, static_row
+from celadon.vocabulary.shape import concatenate, reshape
+
+if TYPE_CHECKING:
+    from celadon.transforms import mapping
+else:
+    mapping = Lazy("celadon.transforms.mapping")
 
 Function = Callable[..., Any]
 
@@ -222,8 +229,8 @@ def scan(
     """
     require_callable("scan", f=f)
     given, form = tree.flatten(init)
-    rows, rows_form = tree.flatten(xs)
-    arrays = [value(x) for x in rows]
+    given_rows, rows_form = tree.flatten(xs)
+    arrays = [value(x) for x in given_rows]
     count = _length("scan", arrays, names_of(rows_form, "xs"), length)
     steps = _unrolled(unroll, count)
     if tracing.disable_jit.value:
@@ -304,8 +311,8 @@ def _scanned(body: Body, values: Sequence[Any], arrays: Sequence[Any], params: d
     inputs = program.inputs[held:]
     still = [a is b for a, b in zip(program.outputs[:carry], inputs[:carry], strict=True)]
     moving = [not one for one in still]
-    rows = {var: i for i, var in enumerate(inputs[carry:])}
-    back = [rows.get(x) if type(x) is Var else None for x in program.outputs[carry:]]
+    places = {var: i for i, var in enumerate(inputs[carry:])}
+    back = [places.get(x) if type(x) is Var else None for x in program.outputs[carry:]]
     program = _consts_first(program, held, still, moving)
     program = returning(program, [True] * sum(moving) + [place is None for place in back])
     consts = [*body.held, *chosen(values, still)]
@@ -327,6 +334,7 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     Args:
         f: a function of a pytree of rows that returns a pytree of arrays.
         xs: a pytree of arrays with one leading extent.
+        batch_size: how many rows vmap takes at once; what remains is mapped by itself. 0 takes all.
 
     Raises:
         BodyNotCallable, ScanLengthsDiffer, ScanNoAxis.
@@ -335,12 +343,32 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     Array([1, 4, 9], dtype=int32)
     """
     require_callable("map", f=f)
+    if batch_size is not None:
+        return _in_batches(f, xs, batch_size)
 
     def step(carry: tuple[()], x: Any) -> Any:
         return carry, f(x)
 
     step.__name__ = name_of(f)
     return scan(step, (), xs)[1]
+
+
+def _in_batches(f: Function, xs: Any, size: int) -> Any:
+    given, form = tree.flatten(xs)
+    arrays = [value(x) for x in given]
+    count = _length("map", arrays, names_of(form, "xs"), None)
+    mapped = mapping.vmap(f)
+    batches = count // size if size else 0
+    if not batches:
+        return mapped(form.unflatten(arrays))
+    taken = batches * size
+    grouped = [reshape(rows(x, 0, taken), shape=(batches, size, *x.type.shape[1:])) for x in arrays]
+    _, made = scan(lambda carry, x: (carry, mapped(x)), (), form.unflatten(grouped))
+    found = tree.map(lambda y: reshape(y, shape=(taken, *y.type.shape[2:])), made)
+    if taken == count:
+        return found
+    rest = mapped(form.unflatten([rows(x, taken, count) for x in arrays]))
+    return tree.map(lambda a, b: concatenate(a, value(b), dimension=0), found, rest)
 
 
 __all__ = ["fori_loop", "map", "scan", "while_loop"]

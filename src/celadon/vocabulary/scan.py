@@ -51,13 +51,13 @@ def _scan(
     *operands: Array, body: Program, length: int, reverse: bool, unroll: int, consts: int, carry: int
 ) -> list[Array]:
     held, state, xs = parts(operands, consts, carry)
-    rows = [np.empty((length, *x.type.shape), x.type.dtype) for x in body.outputs[carry:]]
+    stacks = [np.empty((length, *x.type.shape), x.type.dtype) for x in body.outputs[carry:]]
     for i in reversed(range(length)) if reverse else range(length):
         found = execute(body, [*held, *state, *(x[i] for x in xs)])
         state = found[:carry]
-        for row, y in zip(rows, found[carry:], strict=True):
-            row[i] = y
-    return [*state, *rows]
+        for stack, y in zip(stacks, found[carry:], strict=True):
+            stack[i] = y
+    return [*state, *stacks]
 
 
 def _unite_scan(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
@@ -116,18 +116,19 @@ def expanded(x: Any) -> Any:
 def static_row(x: Any, i: int) -> Any:
     """Row i of an array, known while tracing."""
     shape = x.type.shape
-    return reshape(_rows(x, i, i + 1), shape=shape[1:])
+    return reshape(rows(x, i, i + 1), shape=shape[1:])
 
 
-def _rows(x: Any, start: int, stop: int) -> Any:
+def rows(x: Any, start: int, stop: int) -> Any:
+    """Some rows of an array, known while tracing."""
     shape = x.type.shape
     zeros = (0,) * (len(shape) - 1)
     return slice_(x, start_indices=(start, *zeros), limit_indices=(stop, *shape[1:]), strides=(1,) * len(shape))
 
 
-def stacked(rows: Values) -> Any:
+def stacked(ones: Values) -> Any:
     """Arrays along a new leading axis."""
-    found = [expanded(row) for row in rows]
+    found = [expanded(row) for row in ones]
     return concatenate(*found, dimension=0) if len(found) > 1 else found[0]
 
 
@@ -137,7 +138,7 @@ def _empty(type: ArrayType, leading: Shape) -> Any:
 
 def _split(x: Any, start: int, reverse: bool) -> tuple[Any, Any]:
     """The rows that the loop takes and those that stand beside it; in reverse these are the first."""
-    first, second = _rows(x, 0, start), _rows(x, start, x.type.shape[0])
+    first, second = rows(x, 0, start), rows(x, start, x.type.shape[0])
     return (second, first) if reverse else (first, second)
 
 
@@ -148,8 +149,8 @@ class _Loop:
         self.body = remembered(body, "closed_call", lambda: replace(body, name="closed_call"))
         self.held, self.carry, self.reverse = held, carry, reverse
 
-    def step(self, state: Values, rows: Values) -> tuple[list[Any], list[Any]]:
-        found = call(*self.held, *state, *rows, program=self.body)
+    def step(self, state: Values, taken: Values) -> tuple[list[Any], list[Any]]:
+        found = call(*self.held, *state, *taken, program=self.body)
         return found[: self.carry], found[self.carry :]
 
     def unrolled(self, count: int, state: Values, xs: Values) -> tuple[list[Any], list[Any]]:
@@ -182,9 +183,9 @@ class _Loop:
             place = i
             if self.reverse:
                 place = subtract(subtract(literal(trips, index.dtype), i), fixed(1, index.dtype))
-            rows = [row_at(x, place) for x in xs]
+            taken = [row_at(x, place) for x in xs]
             state, stacks = rest[: self.carry], rest[self.carry :]
-            state, ys = self.step(state, rows) if unroll == 1 else self.unrolled(unroll, state, rows)
+            state, ys = self.step(state, taken) if unroll == 1 else self.unrolled(unroll, state, taken)
             stacks = [with_row(stack, y, place) for stack, y in zip(stacks, ys, strict=True)]
             return [add(i, fixed(1, index.dtype)), *state, *stacks]
 
