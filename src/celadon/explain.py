@@ -57,8 +57,19 @@ def _reason(jitted: Jit, signature: Signature, table: Table) -> Difference | Non
     earlier = [entry.signature for entry in _latest(table)]
     if not earlier:
         return _redefined(jitted)
-    closest = min(earlier, key=signature.distance)
-    return signature.difference(closest)
+    return signature.difference(_closest(signature, earlier))
+
+
+def _closest(signature: Signature, earlier: Sequence[Signature]) -> Signature:
+    """The latest of the earlier ones in which the fewest parts differ."""
+    least, found = signature.distance(earlier[0]), earlier[0]
+    for one in earlier[1:]:
+        if least <= 1:
+            break
+        distance = signature.distance(one)
+        if distance < least:
+            least, found = distance, one
+    return found
 
 
 def _latest(table: Table) -> list[Entry]:
