@@ -69,7 +69,9 @@ def _job(target: str, arg: list[str] | None, static: list[str] | None, side: Any
     loaded = targets.load(target, side.name)
     traced = [specs.argument(text) for text in arg or ()]
     statics = [specs.static(text, loaded.module) for text in static or ()]
-    return pricing.Job(side(loaded.function), *specs.merged(traced, statics))
+    given, values = specs.merged(traced, statics)
+    known = targets.arguments(loaded, side.name)
+    return pricing.Job(side(loaded.function), {k: v for k, v in known.items() if k not in values} | given, values)
 
 
 @app.command()

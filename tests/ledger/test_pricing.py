@@ -110,8 +110,6 @@ def test_a_function_that_raises_is_a_clear_error():
         price(Job(Celadon(leaves), {"x": 1.0}, {"n": [1]}), plan=PLAN)
     with pytest.raises(errors.TargetFailed, match=r"which is no array or scalar\n"):
         price(Job(Celadon(lambda x, n: "text"), {"x": 1.0}, {"n": [1]}), plan=PLAN)
-    with pytest.raises(errors.NothingToPrice):
-        price(Job(Celadon(f), {"x": 1.0}, {}), plan=PLAN)
 
 
 def test_stages_of_nested_traces_count_once():
@@ -143,3 +141,10 @@ EVIDENCE = Evidence("n", 3, [], None, 1, 0.1, 0.0, 0.0, None)
 ])  # fmt: skip
 def test_verdicts(changes, kind):
     assert verdict(dataclasses.replace(EVIDENCE, **changes)).kind == kind
+
+
+def test_without_static_arguments_steps_are_counted():
+    found = price(Job(Celadon(lambda x: x * 2.0), {"x": 1.0}, {}), plan=PLAN)
+    [steps] = found.steps
+    assert (found.statics, steps.library, steps.traces, steps.compiles) == ((), "celadon", 1, 1)
+    assert steps.first.total > steps.steady.median > 0

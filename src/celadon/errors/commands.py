@@ -172,26 +172,6 @@ class ArgumentGivenTwice(CeladonError, ValueError):
     when = "When --arg and --static, or two of either, name the same argument."
     trigger = "from celadon.ledger import specs; specs.merged([('x', 1.0)], [('x', [2.0])])"
     cured = "from celadon.ledger import specs; specs.merged([('x', 1.0)], [('s', [2.0])])"
-    related = ("CEL616",)
-
-
-class NothingToPrice(CeladonError, ValueError):
-    code = "CEL616"
-    title = "There is no static argument to price"
-    message = "no static argument of {function} was named, so there is nothing to price"
-    cause = "A price is the difference between tracing an argument and making it static, over the values it takes."
-    cure = "Name one with the values it takes in a run: --static 's=2.0,3.0,4.0'."
-    when = "When celadon price is called without --static."
-    trigger = (
-        "from celadon.ledger import pricing, sides\n"
-        "pricing.price(pricing.Job(sides.Celadon(lambda x: x), {'x': 1.0}, {}))"
-    )
-    cured = (
-        "from celadon.ledger import measure, pricing, sides\n"
-        "job = pricing.Job(sides.Celadon(lambda x, n: x * n), {'x': 1.0}, {'n': [2]})\n"
-        "pricing.price(job, plan=measure.Plan(calls=5))"
-    )
-    related = ("CEL615",)
 
 
 class ComparisonUnknown(CeladonError, ValueError):

@@ -100,12 +100,25 @@ class StaticPrice:
 
 
 @dataclass(frozen=True, slots=True)
+class Steps:
+    """A function without static arguments, called again and again: its first call, a steady one, and what was traced and
+    compiled in all of them."""
+
+    library: str
+    first: FirstCall
+    steady: Interval
+    traces: int
+    compiles: int
+
+
+@dataclass(frozen=True, slots=True)
 class Price:
-    """The prices of all static arguments of a function."""
+    """The prices of all static arguments of a function; of one without any, its steps on each library."""
 
     function: str
     arguments: dict[str, str]
     statics: tuple[StaticPrice, ...]
+    steps: tuple[Steps, ...] = ()
 
 
 def price(job: Job, other: Job | None = None, plan: Plan = PLAN, advance: Advance = lambda share: None) -> Price:
@@ -117,7 +130,7 @@ def price(job: Job, other: Job | None = None, plan: Plan = PLAN, advance: Advanc
         plan: how long to measure steady calls.
         advance: told which share of one argument's work is done, in steps that add up to 1 an argument.
 
-    Raises: `NothingToPrice`, `TargetFailed`, and the errors of `specs.bind`.
+    Raises: `TargetFailed`, and the errors of `specs.bind`.
 
     >>> from celadon.ledger.sides import Celadon
     >>> job = Job(Celadon(lambda x, s: x * s), {"x": 1.0}, {"s": [2.0, 3.0]})
@@ -125,10 +138,31 @@ def price(job: Job, other: Job | None = None, plan: Plan = PLAN, advance: Advanc
     'trace it'
     """
     name = getattr(job.side.function, "__name__", type(job.side.function).__name__)
+    arguments = {k: _typed(v) for k, v in job.traced.items()}
     if not job.statics:
-        raise errors.NothingToPrice(function=name)
+        return Price(name, arguments, (), _steps([job, other] if other else [job], plan, advance))
     found = [_Study(job, other, argument, plan, advance).price() for argument in job.statics]
-    return Price(name, {k: _typed(v) for k, v in job.traced.items()}, tuple(found))
+    return Price(name, arguments, tuple(found))
+
+
+def _steps(jobs: Sequence[Job], plan: Plan, advance: Advance) -> tuple[Steps, ...]:
+    """A function's first call and its steady calls, on each side in turn."""
+    trials: list[_Trial] = []
+    for job in jobs:
+        own = {name: job.side.own(value) for name, value in job.traced.items()}
+        trial = _Trial(job.side, (), [specs.bind(job.side.function, own)])
+        job.side.warm(own)
+        with job.side.answering():
+            trial.first_calls([""], plan)
+        if trial.error is not None:
+            with _failing(job.side):
+                raise trial.error
+        trials.append(trial)
+    times = measure.alternating([trial.steady_call() for trial in trials], plan, lambda share: advance(share))
+    return tuple([
+        Steps(trial.side.name, trial.first[0], steady, trial.jitted._cache_size(), trial.side.executables(trial.jitted))
+        for trial, steady in zip(trials, times, strict=True)
+    ])  # fmt: skip
 
 
 def lowered(job: Job) -> str:

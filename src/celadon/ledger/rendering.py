@@ -14,7 +14,7 @@ from rich.text import Text
 
 from celadon.ledger.measure import Advance, Interval
 from celadon.ledger.pages import Page
-from celadon.ledger.pricing import Comparison, FirstCall, Price, StaticPrice, Way
+from celadon.ledger.pricing import Comparison, FirstCall, Price, StaticPrice, Steps, Way
 
 Rows = list[list[str]]
 
@@ -52,6 +52,21 @@ def show_price(price: Price, out: Console) -> None:
     out.print(Text.assemble((price.function, "bold"), f"   {arguments}"))
     for static in price.statics:
         _show_static(static, out)
+    if price.steps:
+        _show_steps(price.steps, out)
+
+
+def _show_steps(steps: Sequence[Steps], out: Console) -> None:
+    table = [["", "first call", "of it trace", "lower", "compile", "a steady call", "95 % interval", "calls", "traces", "compiles"]]
+    for one in steps:
+        parts = one.first.stages
+        times = (one.first.total, parts.trace, parts.lower, parts.compile, one.steady.median)
+        counts = (one.steady.calls, one.traces, one.compiles)
+        table.append([one.library, *map(duration, times), _bounds(one.steady), *map(str, counts)])
+    _show_table("no static argument: the same call, again and again", table, out)
+    for one in steps:
+        words = "one trace and one compile" if (one.traces, one.compiles) == (1, 1) else f"{one.traces} traces, {one.compiles} compiles"
+        out.print(f"\n  {one.library}: {words} in all calls; the first one cost {number(one.first.total / one.steady.median)} steady ones")
 
 
 def _show_static(static: StaticPrice, out: Console) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Generator
@@ -70,6 +71,22 @@ def load(text: str, library: str = "celadon") -> Loaded:
     with answering(library), _freshly(target):
         module = _imported(target)
     return Loaded(target, unjitted(_found(module, target)), module)
+
+
+def arguments(loaded: Loaded, library: str = "celadon") -> dict[str, Any]:
+    """The arguments by name that a target's module gives for its function: what its function `arguments` returns, if it has
+    one, for the first parameters.
+
+    >>> arguments(load("math:sqrt"))
+    {}
+    """
+    given = getattr(loaded.module, "arguments", None)
+    if not callable(given):
+        return {}
+    with answering(library):
+        values = given()
+    names = list(inspect.signature(loaded.function).parameters)
+    return dict(zip(names, values, strict=False))
 
 
 def unjitted(function: Function) -> Function:
