@@ -57,16 +57,20 @@ def show_price(price: Price, out: Console) -> None:
 
 
 def _show_steps(steps: Sequence[Steps], out: Console) -> None:
-    table = [["", "first call", "of it trace", "lower", "compile", "a steady call", "95 % interval", "calls", "traces", "compiles"]]
+    head = ["", "first call", "of it trace", "lower", "compile", "a steady call", "95 % interval", "calls", "traces", "compiles"]
+    table = [head]
     for one in steps:
         parts = one.first.stages
         times = (one.first.total, parts.trace, parts.lower, parts.compile, one.steady.median)
         counts = (one.steady.calls, one.traces, one.compiles)
         table.append([one.library, *map(duration, times), _bounds(one.steady), *map(str, counts)])
     _show_table("no static argument: the same call, again and again", table, out)
+    out.print()
     for one in steps:
-        words = "one trace and one compile" if (one.traces, one.compiles) == (1, 1) else f"{one.traces} traces, {one.compiles} compiles"
-        out.print(f"\n  {one.library}: {words} in all calls; the first one cost {number(one.first.total / one.steady.median)} steady ones")
+        once = (one.traces, one.compiles) == (1, 1)
+        words = "one trace and one compile" if once else f"{one.traces} traces and {one.compiles} compiles"
+        debt = number(one.first.total / one.steady.median)
+        out.print(f"  {one.library}: {words} in all calls; the first call cost {debt} steady ones", soft_wrap=True)
 
 
 def _show_static(static: StaticPrice, out: Console) -> None:
