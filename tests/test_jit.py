@@ -449,3 +449,12 @@ def test_objects_that_are_no_arrays_are_named_by_path():
         f(1 << 40, {})
     with celadon.enable_x64(True), pytest.raises(errors.IntegerTooLarge):
         f(1 << 70, {})
+
+
+def test_the_second_call_drops_static_values_too():
+    f = celadon.jit(lambda x, mode: x + 1.0 if mode == "up" else x - 1.0, static_argnames="mode")
+    assert [float(f(1.0, "up")) for _ in range(3)] == [2.0] * 3
+    assert [float(f(1.0, mode="up")) for _ in range(3)] == [2.0] * 3
+    assert [float(f(x=1.0, mode="down")) for _ in range(3)] == [0.0] * 3
+    g = celadon.jit(lambda n, x: x * n, static_argnums=0)
+    assert [float(g(3, 2.0)) for _ in range(3)] == [6.0] * 3

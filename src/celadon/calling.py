@@ -167,7 +167,9 @@ class Jit:
         if all(_is_plain(x) if i in places else type(x) in _FLAT for i, x in enumerate(values)):
             key = _fast_key(values, places)
             order = [*range(len(args)), *(len(args) + list(kwargs).index(name) for name in sorted(kwargs))]
-            self.fast[(tuple(kwargs), *key) if kwargs else key] = _fast_run(entry, [i for i in order if i not in places])
+            traced = [i for i in order if i not in places]
+            whole = traced == list(range(len(values)))
+            self.fast[(tuple(kwargs), *key) if kwargs else key] = entry.run if whole else _fast_run(entry, traced)
 
     def _made(self, request: Request) -> Entry:
         tree.check_metadata(request.tree)
@@ -243,8 +245,6 @@ def _kind(x: Any) -> object:
 
 def _fast_run(entry: Entry, traced: Sequence[int]) -> Fast:
     """A call's values in, in the call's order; `traced`: where those stand that the program takes, in its order."""
-    if list(traced) == list(range(len(entry.signature.types))):
-        return entry.run
     return lambda values: entry.run([values[i] for i in traced])
 
 
