@@ -85,6 +85,6 @@ def device_get(x: Any) -> Any:
     """A tree of arrays as NumPy arrays.
 
     >>> device_get(device_put(np.arange(2)))
-    array([0, 1])
+    array([0, 1], dtype=int32)
     """
     return tree.map(np.asarray, x)

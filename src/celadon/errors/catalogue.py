@@ -45,6 +45,9 @@ class CeladonError(Exception):
         where = f"\n  at {self.line}" if self.line else ""
         return f"{self.message.format(**self.facts)}{where}\n  {self.cure} [{self.code}]"
 
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show its repr
+
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.facts, self.line)
 
