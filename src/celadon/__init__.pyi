@@ -40,7 +40,11 @@ from celadon.devices import (
     process_index as process_index,
 )
 from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
-from celadon.random.keys import legacy_prng_key as legacy_prng_key
+from celadon.keys import (
+    default_prng_impl as default_prng_impl,
+    legacy_prng_key as legacy_prng_key,
+    threefry_partitionable as threefry_partitionable,
+)
 from celadon.transforms import (
     checkpoint as checkpoint,
     checkpoint_policies as checkpoint_policies,

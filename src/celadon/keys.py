@@ -1,4 +1,4 @@
-"""The dtype of typed random keys: 64 bits in memory, of which nothing but functions of random may read the value."""
+"""The dtype of typed random keys, 64 bits that only functions of random read; and the settings of random."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from celadon.settings import Setting
+
 DType = np.dtype[Any]
+
+GENERATOR = "threefry2x32"
+default_prng_impl = Setting("jax_default_prng_impl", GENERATOR, keyed=True)
+legacy_prng_key = Setting("jax_legacy_prng_key", "allow")
+threefry_partitionable = Setting("jax_threefry_partitionable", True, keyed=True)
+fine_gumbel = Setting("jax_high_dynamic_range_gumbel", False, keyed=True)
 
 KEY: DType = np.dtype([("fry", "<u4", (2,))])
 """A key as arrays hold it: the two words of a Threefry key, one element."""

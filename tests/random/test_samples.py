@@ -314,3 +314,18 @@ def test_more_than_four_billion_numbers_are_counted_in_two_words() -> None:
     assert upper.tolist() == [0, 1, 1] and lower.tolist() == [2**32 - 1, 0, 1]
     with cache.lifting(False):
         assert random.bits(random.key(0), (2, 2)).shape == (2, 2)
+
+
+def test_the_former_way_of_counting() -> None:
+    """What JAX drew before 0.5, and draws still with jax_threefry_partitionable off."""
+    cases = [Case("bits", shape, dtype) for shape in SHAPES for dtype in ("uint8", "uint16", "uint32")]
+    with jax.threefry_partitionable(False), celadon.threefry_partitionable(False):
+        for num in (1, 5, (2, 3)):
+            ours, theirs = random.split(random.key(3), num), jax.random.split(jax.random.key(3), num)
+            np.testing.assert_array_equal(np.asarray(random.key_data(ours)), np.asarray(jax.random.key_data(theirs)))
+        compare(
+            *cases, Case("randint", (5,), 0, 99), Case("uniform", (3, 5)), Case("uniform", (7,), "bfloat16"),
+            Case("permutation", 20),
+        )  # fmt: skip
+        with jax.enable_x64(True), celadon.enable_x64(True):
+            compare(Case("bits", (3, 5)), Case("bits"))

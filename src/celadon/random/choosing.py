@@ -10,17 +10,16 @@ import ml_dtypes
 import numpy as np
 
 from celadon import errors, vocabulary as ops
+from celadon.keys import fine_gumbel
 from celadon.numpy import creation, cumulative, joining, ordering, ranges, reductions, shapes, taking, transcendentals, universal
 from celadon.numpy.promotion import accept, array, axis_of, inexact, operand, shape_from
 from celadon.program import fixed
+from celadon.random.blocks import Words, row_of_bits, subkeys
 from celadon.random.continuous import floats, row_above_zero
-from celadon.random.intervals import randint, row_between, row_of_bits, shaped_bits, uniform
-from celadon.random.keys import Words, as_program, single, subkeys
-from celadon.settings import Setting
+from celadon.random.intervals import randint, row_between, shaped_bits, uniform
+from celadon.random.keys import as_program, single
 from celadon.types import DType, Shape
 from celadon.vocabulary.bits import PAIR, WORD
-
-fine_gumbel = Setting("jax_high_dynamic_range_gumbel", False, keyed=True)
 
 
 def permutation(

@@ -14,8 +14,9 @@ from celadon.numpy import selection, shapes
 from celadon.numpy.dtypes import requested
 from celadon.numpy.promotion import accept, converted, shape_from
 from celadon.program import fixed
+from celadon.random.blocks import Words, subkeys
 from celadon.random.intervals import between, float_dtype, row_between, sample_shape
-from celadon.random.keys import Words, as_program, single, subkeys
+from celadon.random.keys import as_program, single
 from celadon.types import DType, Shape, kind
 from celadon.vocabulary.kinds import real_dtype
 

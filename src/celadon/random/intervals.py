@@ -13,7 +13,8 @@ from celadon.numpy import comparison, creation, joining, shapes, universal
 from celadon.numpy.dtypes import requested
 from celadon.numpy.promotion import accept, broadcasted, common_shape, converted, operand, shape_from
 from celadon.program import fixed, literal
-from celadon.random.keys import Words, as_program, counted, single, subkeys
+from celadon.random.blocks import Words, row_of_bits, subkeys
+from celadon.random.keys import as_program, single
 from celadon.types import DType, Shape, kind
 
 
@@ -37,15 +38,6 @@ def shaped_bits(key: Words, *, shape: Shape, dtype: DType) -> Any:
 
 
 _bits = as_program("_random_bits", shaped_bits)
-
-
-def row_of_bits(key: Words, size: int, dtype: DType) -> Any:
-    """Bits of an unsigned dtype in a vector: elementwise work on it makes one kernel for all shapes."""
-    if dtype.itemsize <= 4:
-        found = ops.threefry2x32(*key, *counted(size), folded=True)
-        return converted(found, dtype)
-    pairs, half = ops.threefry2x32(*key, *counted(size), folded=False), fixed(32, dtype)
-    return ops.or_(ops.shift_left(pairs, half), ops.shift_right_logical(pairs, half))
 
 
 def row_between(key: Words, size: int, dtype: DType, low: Any, high: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,21 +10,15 @@ import numpy as np
 
 from celadon import errors, vocabulary as ops
 from celadon.array import from_host
-from celadon.keys import KEY, KeyDType, is_key, key_dtype as _key_dtype
+from celadon.keys import GENERATOR, KEY, KeyDType, default_prng_impl, is_key, key_dtype as _key_dtype, legacy_prng_key
 from celadon.numpy import creation, shapes
 from celadon.numpy.promotion import array, shape_from
 from celadon.program import fixed, literal
-from celadon.settings import Setting
+from celadon.random.blocks import Words, row_of_keys
 from celadon.tracing import Value, recording
 from celadon.types import ArrayType, Shape, canonical, kind
 from celadon.vocabulary.bits import WORD
 from celadon.vocabulary.call import named
-
-GENERATOR = "threefry2x32"
-Words = tuple[Any, Any]
-
-legacy_prng_key = Setting("jax_legacy_prng_key", "allow")
-default_impl = Setting("jax_default_prng_impl", GENERATOR, keyed=True)
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
@@ -62,7 +57,7 @@ def _report_legacy() -> None:
 def _check_generator(function: str, impl: Any, dtype: Any) -> None:
     if impl is not None and dtype is not None:
         raise errors.OptionsExclude(function=function, one="impl", other="dtype")
-    wanted = impl if impl is not None else dtype if dtype is not None else default_impl.value
+    wanted = impl if impl is not None else dtype if dtype is not None else default_prng_impl.value
     if wanted != GENERATOR and not (hasattr(wanted, "kind") and is_key(wanted)):
         raise errors.GeneratorUnknown(impl=wanted)
 
@@ -186,11 +181,10 @@ def split(key: Any, num: int | Sequence[int] = 2) -> Any:
 
 @named("_threefry_split", whole=True)
 def _split(key: Any, *, shape: Shape) -> Any:
-    typed = is_key(key.type.dtype)
-    pairs = ops.threefry2x32(*words(key), *counted(int(np.prod(shape, dtype=object))), folded=False)
-    if typed:
-        return shapes.reshape(ops.bitcast_convert(pairs, new_dtype=KEY), shape)
-    return shapes.reshape(ops.bitcast_convert(pairs, new_dtype=WORD), (*shape, 2))
+    found = row_of_keys(words(key), math.prod(shape))
+    if is_key(key.type.dtype):
+        return shapes.reshape(ops.bitcast_convert(found, new_dtype=KEY), shape)
+    return shapes.reshape(found, (*shape, 2))
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -233,23 +227,3 @@ def as_program(name: str, body: Callable[..., Any]) -> Callable[..., Any]:
         return body(words(key), *parameters, **structure)
 
     return sampler
-
-
-def subkeys(words: Words, count: int) -> list[Words]:
-    """The words of the keys that split gives, each computed by itself."""
-    found: list[Words] = []
-    for i in range(count):
-        pair = ops.threefry2x32(*words, fixed(0, WORD), fixed(i, WORD), folded=False)
-        upper = ops.shift_right_logical(pair, fixed(32, pair.type.dtype))
-        found.append((ops.convert(pair, new_dtype=WORD), ops.convert(upper, new_dtype=WORD)))
-    return found
-
-
-def counted(size: int) -> Words:
-    """The numbers from 0 on, upper and lower words."""
-    if size < 1 << 32:
-        return fixed(0, WORD), ops.iota(shape=(size,), dtype=WORD, dimension=0)
-    wide = np.dtype(np.uint64)
-    numbers = ops.iota(shape=(size,), dtype=wide, dimension=0)
-    upper = ops.shift_right_logical(numbers, fixed(32, wide))
-    return ops.convert(upper, new_dtype=WORD), ops.convert(numbers, new_dtype=WORD)

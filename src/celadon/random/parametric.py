@@ -12,9 +12,10 @@ from celadon.numpy import creation, powers, universal
 from celadon.numpy.dtypes import requested
 from celadon.numpy.promotion import accept, broadcasted, common_shape, converted, inexact, operand, shape_from
 from celadon.program import fixed
+from celadon.random.blocks import Words, subkeys
 from celadon.random.continuous import in_shape, lengths, row_of_exponential, shaped_normal
 from celadon.random.intervals import between, float_dtype, sample_shape, signs
-from celadon.random.keys import Words, as_program, single, subkeys
+from celadon.random.keys import as_program, single
 from celadon.types import ArrayType, DType, Shape, result_type
 
 Body = Callable[..., Any]
