@@ -132,3 +132,72 @@ class PrintArgumentAbsent(CeladonError, IndexError, KeyError):
     trigger = "celadon.debug.print('{} {}', 1.0)"
     cured = "celadon.debug.print('{} {}', 1.0, 2.0)"
     related = ("CEL909",)
+
+
+class JaxRuntimeError(CeladonError, ValueError):
+    code = "CEL920"
+    title = "A check failed"
+    message = "{reason}"
+    cause = "A condition given to checkify.check does not hold, or an Error that checkify returned was thrown."
+    cure = "Correct what the message names, or have checkify.checkify return the failure as a value."
+    when = "When check or check_error runs outside of checkify, and when throw is called on an Error."
+    trigger = "from celadon.experimental import checkify\ncheckify.check(False, 'no')"
+    cured = (
+        "from celadon.experimental import checkify\n"
+        "error, _ = checkify.checkify(lambda: checkify.check(False, 'no'))()\nassert 'no' in error.get()"
+    )
+    related = ("CEL921",)
+
+
+class CheckNotFunctionalized(CeladonError, ValueError):
+    code = "CEL921"
+    title = "A program holds a check"
+    message = "the check at {place} was traced into a program, which can't raise an exception"
+    cause = "Under jit, scan, cond and the like, a failure has to be a value that the program returns."
+    cure = "Wrap the function in checkify.checkify, inside or outside of jit, and look at the Error that it returns."
+    when = "When a function with checkify.check is compiled without checkify around it."
+    trigger = (
+        "from celadon.experimental import checkify\n"
+        "celadon.jit(lambda x: checkify.check(x > 0, 'no'))(1.0)"
+    )
+    cured = (
+        "from celadon.experimental import checkify\n"
+        "error, _ = celadon.jit(checkify.checkify(lambda x: checkify.check(x > 0, 'no')))(1.0)\nerror.throw()"
+    )
+    related = ("CEL920",)
+
+
+class CheckPredicateNotScalar(CeladonError, TypeError):
+    code = "CEL922"
+    title = "A check was given no boolean scalar"
+    message = "{name} needs one boolean as its condition; it was given {given}"
+    cause = "A check holds or does not hold; an array of conditions, or a number, is neither."
+    cure = "Reduce the conditions with .all(), or compare the number with something."
+    when = "When checkify.check or debug_check is called."
+    trigger = "from celadon.experimental import checkify\ncheckify.check(cnp.ones(3) > 0, 'no')"
+    cured = "from celadon.experimental import checkify\ncheckify.check((cnp.ones(3) > 0).all(), 'no')"
+    related = ("CEL920",)
+
+
+class CheckArgumentNotArray(CeladonError, TypeError):
+    code = "CEL923"
+    title = "The message of a check was given something that is no array"
+    message = "the values for the message of {name} must be arrays; {value} is of type {type}"
+    cause = "The values are kept until the Error is looked at, which may be after a compiled program has run."
+    cure = "Write what is no array into the text itself."
+    when = "When checkify.check or debug_check is called."
+    trigger = "from celadon.experimental import checkify\ncheckify.check(True, 'not {}', 'positive')"
+    cured = "from celadon.experimental import checkify\ncheckify.check(True, 'not positive')"
+    related = ("CEL922",)
+
+
+class NotAnError(CeladonError, TypeError):
+    code = "CEL924"
+    title = "check_error was given no Error"
+    message = "check_error takes an Error that checkify returned; it was given {type}"
+    cause = "A function under checkify returns a pair, of which the Error comes first."
+    cure = "Pass the first of the pair."
+    when = "When checkify.check_error is called."
+    trigger = "from celadon.experimental import checkify\ncheckify.check_error(checkify.checkify(lambda: 1)())"
+    cured = "from celadon.experimental import checkify\ncheckify.check_error(checkify.checkify(lambda: 1)()[0])"
+    related = ("CEL920",)

@@ -61,13 +61,30 @@ class Plain(Rule):
         return [x for x, _ in pairs], [t for _, t in pairs]
 
 
+class Watcher:
+    """An interpreter to which every op goes, whoever its operands belong to; so do calls of functions with rules."""
+
+    name: str
+    open: bool
+    outer: Interpreter | None
+
+    def apply(self, op: Op, operands: Values, params: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def invoke(self, rule: Rule, values: Values) -> list[Any]:
+        raise NotImplementedError
+
+
 def invoke(rule: Rule, values: Values) -> list[Any]:
     """Call a function with a rule."""
-    return _in(tracing.active(), rule, values)
+    return invoke_in(tracing.active(), rule, values)
 
 
-def _in(interpreter: Interpreter | None, rule: Rule, values: Values) -> list[Any]:
+def invoke_in(interpreter: Interpreter | None, rule: Rule, values: Values) -> list[Any]:
+    """Call a function with a rule, in another interpreter than the current one."""
     while interpreter is not None and type(interpreter) is not Record and not _owns(interpreter, values):
+        if isinstance(interpreter, Watcher):
+            return interpreter.invoke(rule, values)
         interpreter = interpreter.outer
     if type(interpreter) is Jvp:
         return _differentiated(interpreter, rule, values)
@@ -93,7 +110,7 @@ def _differentiated(jvp: Jvp, rule: Rule, values: Values) -> list[Any]:
 def _mapped(batch: Batch, rule: Rule, values: Values) -> list[Any]:
     pairs = [batch.parts(x) for x in values]
     over = rule.batched(batch, [i for _, i in pairs])
-    return [Batched(batch, x, 0) for x in _in(batch.outer, over, [x for x, _ in pairs])]
+    return [Batched(batch, x, 0) for x in invoke_in(batch.outer, over, [x for x, _ in pairs])]
 
 
 def _recorded(record: Record, rule: Rule, values: Values) -> list[Any]:
@@ -238,4 +255,4 @@ def linear_recorder() -> Linear | None:
     return found if type(found) is Linear else None
 
 
-__all__ = ["Arguments", "Mapped", "Plain", "Rule", "invoke", "linear_recorder", "op_of", "split"]
+__all__ = ["Arguments", "Mapped", "Plain", "Rule", "Watcher", "invoke", "invoke_in", "linear_recorder", "op_of", "split"]
