@@ -17,7 +17,7 @@ LAYERS = (
     {"program", "tracing", "op", "array", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},
-    {"devices", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
+    {"devices", "flatten_util", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},
     {"cache", "tables", "stages", "explain", "calling"},

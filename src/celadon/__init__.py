@@ -22,5 +22,5 @@ _HOMES = {
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
-__all__ += ["debug", "dtypes", "errors", "events", "experimental", "lax", "monitoring", "nn", "numpy", "ops", "random"]
-__all__ += ["scipy", "tree", "tree_util"]
+__all__ += ["debug", "dtypes", "errors", "events", "experimental", "flatten_util", "lax", "monitoring", "nn", "numpy", "ops"]
+__all__ += ["random", "scipy", "tree", "tree_util"]

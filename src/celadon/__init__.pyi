@@ -6,6 +6,7 @@ from celadon import (
     errors as errors,
     events as events,
     experimental as experimental,
+    flatten_util as flatten_util,
     lax as lax,
     monitoring as monitoring,
     nn as nn,

@@ -254,3 +254,14 @@ class TreeTooDeep(CeladonError, RecursionError):
 loop.append(loop)
 celadon.tree.leaves(loop)"""
     cured = "celadon.tree.leaves([[]])"
+
+
+class UnravelMismatch(CeladonError, ValueError):
+    code = "CEL319"
+    title = "A vector does not fit the tree it is to become"
+    message = "unravel was given {found}, but its tree was raveled to {wanted}"
+    cause = "The function that ravel_pytree returns takes vectors of the length and dtype that it made."
+    cure = "Give a vector of that length, converted to that dtype with astype."
+    when = "When unravel gets a vector of another length, rank or dtype."
+    trigger = "from celadon.flatten_util import ravel_pytree\nravel_pytree([1.0, 2.0])[1](cnp.ones(3))"
+    cured = "from celadon.flatten_util import ravel_pytree\nravel_pytree([1.0, 2.0])[1](cnp.ones(2))"
