@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -192,6 +192,15 @@ def within(interpreter: Interpreter | None, wanted: Interpreter) -> bool:
     return interpreter is wanted and wanted.open
 
 
+def notes_lines(interpreter: Interpreter | None) -> bool:
+    """Whether equations are recorded with the user's lines, in an interpreter or outside it."""
+    while interpreter is not None:
+        if type(interpreter) is Record and interpreter.tracing:
+            return True
+        interpreter = interpreter.outer
+    return False
+
+
 class Tracer(Value):
     """A value that an interpreter other than Evaluate works on."""
 
@@ -276,6 +285,7 @@ class Record:
         self.name, self.outer, self.open, self.tracing = name, outer, True, tracing
         self.inputs: list[Var] = []
         self.input_names: list[str] = []
+        self.late_names: Iterable[str] = ()  # of all inputs, made when asked for
         self.equations: list[Equation] = []
         self.captures: dict[int, tuple[Var, Any, Any]] = {}
 
@@ -337,7 +347,7 @@ class Record:
     def origin(self, var: Var) -> str:
         """Which arguments a variable was computed from, in words."""
         sources = {output: equation for equation in self.equations for output in equation.outputs}
-        names = dict(zip(self.inputs, self.input_names, strict=True))
+        names = dict(zip(self.inputs, self.late_names or self.input_names, strict=True))
         found: dict[str, None] = {}
         pending, seen = [var], set[Var]()
         while pending:

@@ -42,6 +42,9 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
+_TOGETHER_AT_MOST = 96  # equations; machine code for many values at once takes long to make
+
+
 def tokens(program: Program) -> dict[Var, Token]:
     """For each variable its shape as the structure knows it: equal tokens are equal shapes, whatever the extents."""
     extents = Extents()
@@ -127,7 +130,7 @@ class _Grouping:
         found = {self._find(self.home[x]) for x in read if x in self.home}
         found |= {self._find(self.readers[x]) for x in read if x in self.readers}
         if self.together and not token:
-            found |= {self._find(i) for i in self.scalars}
+            found |= {u for u in map(self._find, self.scalars) if len(self.units[u].equations) < _TOGETHER_AT_MOST}
         fit = [u for u in sorted(found, reverse=True) if self.units[u].kind == "map" and self.units[u].token == token]
         fit = [u for u in fit if not self._before(read, u) >> u & 1]
         for other in fit[1:]:

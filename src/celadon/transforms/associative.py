@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon import errors, tree
 from celadon.program import fixed
-from celadon.transforms.bodies import names_of, require_callable, value
+from celadon.transforms.bodies import Names, require_callable, value
 from celadon.types import bool_
 from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.bitwise import or_
@@ -35,7 +35,7 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
     require_callable("associative_scan", fn=fn)
     given, form = tree.flatten(elems)
     values = [value(x) for x in given]
-    names = names_of(form, "elems")
+    names = tuple(Names((form, "elems")))
     along = _checked_axis(values, names, axis)
 
     def combine(a: Values, b: Values) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +22,23 @@ Function = Callable[..., Any]
 Types = tuple[ArrayType, ...]
 
 
+class Names:
+    """Names of leaves, made when a message wants them."""
+
+    def __init__(self, *arguments: tuple[PyTreeDef, str]):
+        self.arguments = arguments
+
+    def __iter__(self) -> Iterator[str]:
+        for treedef, argument in self.arguments:
+            yield from [argument + keystr(path) for path in tree.paths(treedef)]
+
+
 class Form(NamedTuple):
     """The arguments of a body without their values: their tree, and each leaf's type and name."""
 
     tree: PyTreeDef
     types: Types
-    names: tuple[str, ...] = ()
+    names: Iterable[str] = ()
 
 
 class Body(NamedTuple):
@@ -124,9 +135,9 @@ def traced(function: Function, form: Form, axes: object = None) -> Body:
 
 
 def _trace(function: Function, form: Form) -> Body:
-    names = form.names or ("",) * len(form.types)
     with recorded(name_of(function)) as record:
-        inputs = [record.input(t, name) for t, name in zip(form.types, names, strict=True)]
+        inputs = [record.input(t) for t in form.types]
+        record.late_names = form.names
         found = function(*form.tree.unflatten(inputs))
         leaves, out_tree = tree.flatten(found)
         made = record.program([_output(x, k, found, name_of(function)) for k, x in enumerate(leaves)])
@@ -141,11 +152,6 @@ def _output(x: Any, index: int, found: Any, name: str) -> Any:
     except errors.NotAnArray:
         path = keystr(tree.flatten_with_path(found)[0][index][0])
         raise errors.ResultNotArray(function=name, path=path, type=type(x).__name__) from None
-
-
-def names_of(treedef: PyTreeDef, argument: str) -> tuple[str, ...]:
-    """A name for each leaf of an argument."""
-    return tuple([argument + keystr(path) for path in tree.paths(treedef)])
 
 
 def returning(program: Program, keep: Sequence[bool]) -> Program:

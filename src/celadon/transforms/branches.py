@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon import errors, tracing, tree
-from celadon.program import Program, Var, fixed
+from celadon.program import Program, Var, fixed, remembered
 from celadon.transforms.bodies import (
     Body,
     Form,
+    Names,
     at,
     known,
-    names_of,
     require_callable,
     result,
     returning,
@@ -21,7 +21,7 @@ from celadon.transforms.bodies import (
     value,
 )  # fmt: skip
 from celadon.tree_paths import keystr
-from celadon.types import bool_, int32, kind
+from celadon.types import ArrayType, bool_, int32, kind
 from celadon.vocabulary import control as ops
 from celadon.vocabulary.bodies import effectful
 from celadon.vocabulary.comparison import clamp, compare
@@ -117,20 +117,50 @@ def _predicate(pred: Any) -> Any:
 def _branched(name: str, index: Any, functions: dict[str, Function], operands: tuple[Any, ...]) -> Any:
     given, form = tree.flatten(operands)
     values = [value(x) for x in given]
-    shape = Form(form, tuple([x.type for x in values]), names_of(form, "operands"))
+    shape = Form(form, tuple([x.type for x in values]), Names((form, "operands")))
     traces = [traced(function, shape) for function in functions.values()]
     for argument, one in zip(list(functions)[1:], traces[1:], strict=True):
         _check_branches(name, next(iter(functions)), traces[0], argument, one)
-    held, programs = _together(traces)
-    if name == "cond":  # false comes first: it is branch 0
-        programs.reverse()
-    given_values = [*held, *values]
-    forwarded = _forwarded(programs)
-    keep = [place is None for place in forwarded]
-    programs = [returning(program, keep) for program in programs]
-    found = iter(ops.cond(index, *given_values, branches=tuple(programs)) if any(keep) or any(map(effectful, programs)) else ())
-    results = [next(found) if place is None else result(given_values[place]) for place in forwarded]
+    held, branches = _joined(name, traces)
+    values = [*held, *values]
+    found: list[Any] = []
+    if branches.programs[0].outputs or any(map(effectful, branches.programs)):
+        found = ops.cond(index, *values, branches=branches.programs)
+    made = iter(found)
+    results = [next(made) if place is None else result(values[place]) for place in branches.forwarded]
     return traces[0].tree.unflatten(results)
+
+
+class Branches(NamedTuple):
+    """Branches that take what all of them captured, without results that all return as they get them: their places."""
+
+    programs: tuple[Program, ...]
+    forwarded: tuple[int | None, ...]
+
+
+def _joined(name: str, traces: Sequence[Body]) -> tuple[list[Any], Branches]:
+    """What the branches captured, and the branches; for cond the one of false comes first."""
+    held = {id(x): x for one in traces for x in one.held}
+    order = {key: i for i, key in enumerate(held)}
+    places = tuple([tuple([order[id(x)] for x in one.held]) for one in traces])
+    programs = tuple([one.program for one in traces])
+    if name == "cond":
+        places, programs = places[::-1], programs[::-1]
+    types = [x.type for x in held.values()]
+    key = ("branches", programs, places)
+    return list(held.values()), remembered(programs[0], key, lambda: _together(programs, places, types))
+
+
+def _together(programs: Sequence[Program], places: Sequence[Sequence[int]], types: Sequence[ArrayType]) -> Branches:
+    made: list[Program] = []
+    for program, own in zip(programs, places, strict=True):
+        first = [Var(t) for t in types]
+        for place, var in zip(own, program.inputs, strict=False):
+            first[place] = var
+        made.append(Program([*first, *program.inputs[len(own) :]], program.equations, program.outputs, (), program.name))
+    forwarded = _forwarded(made)
+    keep = [place is None for place in forwarded]
+    return Branches(tuple([returning(program, keep) for program in made]), tuple(forwarded))
 
 
 def _check_branches(name: str, first: str, one: Body, second: str, other: Body) -> None:
@@ -144,18 +174,6 @@ def _check_branches(name: str, first: str, one: Body, second: str, other: Body) 
             raise errors.BranchTypesDiffer(
                 name=name, first=first, second=second, type=a, other=b, path=at(keystr(path)), place=" there" if path else ""
             )
-
-
-def _together(traces: Sequence[Body]) -> tuple[list[Any], list[Program]]:
-    """What all branches captured, and programs that take all of it."""
-    held = {id(x): x for one in traces for x in one.held}
-    programs: list[Program] = []
-    for one in traces:
-        own = {id(x): var for x, var in zip(one.held, one.program.inputs, strict=False)}
-        first = [own.get(key) or Var(x.type) for key, x in held.items()]
-        inputs = [*first, *one.program.inputs[len(own) :]]
-        programs.append(Program(inputs, one.program.equations, one.program.outputs, (), one.program.name))
-    return list(held.values()), programs
 
 
 def _forwarded(programs: Sequence[Program]) -> list[int | None]:

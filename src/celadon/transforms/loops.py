@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from celadon import errors, tracing, tree
 from celadon.facade import Lazy
-from celadon.program import Program, Var, fixed
+from celadon.program import Program, Var, fixed, remembered
 from celadon.tracing import type_of
 from celadon.transforms.bodies import (
     Body,
     Form,
+    Names,
     Types,
     check_carry,
     known,
     name_of,
-    names_of,
     require_callable,
     result,
     returning,
@@ -68,7 +68,7 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
         except errors.ConcretizationTypeError:
             pass  # a transform stands around the loop, so it can't run as Python
     given, form = tree.flatten(init_val)
-    one, names = _one_argument(form), names_of(form, _first_parameter(body_fun))
+    one, names = _one_argument(form), Names((form, _first_parameter(body_fun)))
     body, values = settled(
         lambda types: traced(body_fun, Form(one, types, names)), [value(x) for x in given], lambda body: body.types
     )
@@ -103,25 +103,41 @@ def _check_condition(condition: Body, cond_fun: Function) -> None:
         raise errors.ConditionNotBoolean(function=name_of(cond_fun), found=types[0])
 
 
+class Loop(NamedTuple):
+    """Bodies ready for their op, and which carried values stand still: they are constants of the body."""
+
+    condition: Program | None
+    body: Program
+    still: tuple[bool, ...]
+    moving: tuple[bool, ...]
+    back: tuple[int | None, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        programs = [self.body, *([self.condition] if self.condition else [])]
+        return not self.body.outputs and not any(map(effectful, programs))
+
+
 def _looped(condition: Body, body: Body, values: Sequence[Any]) -> list[Any]:
     """The loop; carried values that nothing changes and the condition does not read are constants of the body."""
-    held = len(body.held)
-    read = {x for equation in condition.program.equations for x in equation.inputs} | set(condition.program.outputs)
-    tested = condition.program.inputs[len(condition.held) :]
-    still = [
-        out is into and test not in read
-        for out, into, test in zip(body.program.outputs, body.program.inputs[held:], tested, strict=True)
-    ]
-    moving = [not one for one in still]
-    program = _consts_first(body.program, held, still, moving)
-    test = taking(condition.program, [True] * len(condition.held) + moving)
-    consts = [*body.held, *chosen(values, still)]
-    counts = {"condition_consts": len(condition.held), "body_consts": len(consts)}
-    operands = [*condition.held, *consts, *chosen(values, moving)]
-    if not any(moving) and not effectful(test) and not effectful(program):
+    tested, held = len(condition.held), len(body.held)
+    key = ("while_loop", condition.program, tested, held)
+    loop = remembered(body.program, key, lambda: _while_of(condition.program, tested, body.program, held))
+    if loop.is_idle:
         return [result(x) for x in values]
-    found = iter(ops.while_loop(*operands, condition=test, body=program, **counts))
-    return [next(found) if moves else result(x) for x, moves in zip(values, moving, strict=True)]
+    consts = [*body.held, *chosen(values, loop.still)]
+    operands = [*condition.held, *consts, *chosen(values, loop.moving)]
+    counts = {"condition_consts": tested, "body_consts": len(consts)}
+    found = iter(ops.while_loop(*operands, condition=loop.condition, body=loop.body, **counts))
+    return [next(found) if moves else result(x) for x, moves in zip(values, loop.moving, strict=True)]
+
+
+def _while_of(condition: Program, tested: int, body: Program, held: int) -> Loop:
+    read = {x for equation in condition.equations for x in equation.inputs} | set(condition.outputs)
+    rows = zip(body.outputs, body.inputs[held:], condition.inputs[tested:], strict=True)
+    still = tuple([out is into and test not in read for out, into, test in rows])
+    moving = tuple([not one for one in still])
+    return Loop(taking(condition, (True,) * tested + moving), _consts_first(body, held, still, moving), still, moving)
 
 
 def _consts_first(program: Program, held: int, still: Sequence[bool], moving: Sequence[bool]) -> Program:
@@ -231,21 +247,21 @@ def scan(
     given, form = tree.flatten(init)
     given_rows, rows_form = tree.flatten(xs)
     arrays = [value(x) for x in given_rows]
-    count = _length("scan", arrays, names_of(rows_form, "xs"), length)
+    count = _length("scan", arrays, Names((rows_form, "xs")), length)
     steps = _unrolled(unroll, count)
     if tracing.disable_jit.value:
         return _python_scan(f, init, (arrays, rows_form), (count, bool(reverse)))
-    names = names_of(form, _first_parameter(f))
-    both, row_names = tree.treedef_tuple([form, rows_form]), names_of(rows_form, "x")
+    carried = form, _first_parameter(f)
+    both, names = tree.treedef_tuple([form, rows_form]), Names(carried, (rows_form, "x"))
     row_types = tuple([row_type(x.type) for x in arrays])
 
     def trace(types: Types) -> Body:
-        body = traced(f, Form(both, types + row_types, names + row_names))
+        body = traced(f, Form(both, types + row_types, names))
         _check_pair(body, f)
         return body
 
     body, values = settled(trace, [value(x) for x in given], lambda body: _carried(body))
-    shape = Form(form, tuple([x.type for x in values]), names)
+    shape = Form(form, tuple([x.type for x in values]), Names(carried))
     check_carry("scan", f, shape, body.tree.children()[0], _carried(body))
     params = {"length": count, "reverse": bool(reverse), "unroll": steps}
     return body.tree.unflatten(_scanned(body, values, arrays, params))
@@ -260,20 +276,21 @@ def _carried(body: Body) -> Types:
     return body.types[: body.tree.children()[0].num_leaves]
 
 
-def _length(name: str, arrays: Sequence[Any], names: Sequence[str], length: Any) -> int:
-    for x, path in zip(arrays, names, strict=True):
-        if not x.type.shape:
-            raise errors.ScanNoAxis(name=name, reason=f"{path} is a scalar, {x.type}")
+def _length(name: str, arrays: Sequence[Any], names: Names, length: Any) -> int:
+    counts = [x.type.shape[0] if x.type.shape else None for x in arrays]
+    if None in counts:
+        k = counts.index(None)
+        raise errors.ScanNoAxis(name=name, reason=f"{[*names][k]} is a scalar, {arrays[k].type}")
     if length is not None:
         count = _static(name, "length", length)
-        first = "the argument length"
     elif arrays:
-        count, first = arrays[0].type.shape[0], names[0]
+        count = arrays[0].type.shape[0]
     else:
         raise errors.ScanNoAxis(name=name, reason="xs has no arrays, and no length is given")
-    for x, path in zip(arrays, names, strict=True):
-        if x.type.shape[0] != count:
-            raise errors.ScanLengthsDiffer(name=name, one=first, size=count, other=path, length=x.type.shape[0])
+    for k, found in enumerate(counts):
+        if found != count:
+            first = next(iter(names)) if length is None else "the argument length"
+            raise errors.ScanLengthsDiffer(name=name, one=first, size=count, other=[*names][k], length=found)
     return count
 
 
@@ -307,25 +324,25 @@ def _python_scan(f: Function, init: Any, xs: tuple[list[Any], PyTreeDef], how: t
 
 def _scanned(body: Body, values: Sequence[Any], arrays: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """The scan; carried values that stand still are constants, and rows that come back unchanged are the arrays."""
-    held, carry, program = len(body.held), len(values), body.program
+    held, carry = len(body.held), len(values)
+    loop = remembered(body.program, ("scan", held, carry), lambda: _scan_of(body.program, held, carry))
+    found: list[Any] = []
+    if not loop.is_idle:
+        consts, state = [*body.held, *chosen(values, loop.still)], chosen(values, loop.moving)
+        found = scan_op(*consts, *state, *arrays, body=loop.body, consts=len(consts), carry=len(state), **params)
+    made = iter(found)
+    first = [next(made) if moves else result(x) for x, moves in zip(values, loop.moving, strict=True)]
+    return [*first, *(next(made) if place is None else arrays[place] for place in loop.back)]
+
+
+def _scan_of(program: Program, held: int, carry: int) -> Loop:
     inputs = program.inputs[held:]
-    still = [a is b for a, b in zip(program.outputs[:carry], inputs[:carry], strict=True)]
-    moving = [not one for one in still]
+    still = tuple([a is b for a, b in zip(program.outputs[:carry], inputs[:carry], strict=True)])
+    moving = tuple([not one for one in still])
     places = {var: i for i, var in enumerate(inputs[carry:])}
-    back = [places.get(x) if type(x) is Var else None for x in program.outputs[carry:]]
-    program = _consts_first(program, held, still, moving)
-    program = returning(program, [True] * sum(moving) + [place is None for place in back])
-    consts = [*body.held, *chosen(values, still)]
-    made = iter(_applied(program, [consts, chosen(values, moving), arrays], params))
-    state = [next(made) if moves else result(x) for x, moves in zip(values, moving, strict=True)]
-    return [*state, *(next(made) if place is None else arrays[place] for place in back)]
-
-
-def _applied(program: Program, parts: Sequence[Sequence[Any]], params: dict[str, Any]) -> list[Any]:
-    if not program.outputs and not effectful(program):
-        return []
-    consts, state, xs = parts
-    return scan_op(*consts, *state, *xs, body=program, consts=len(consts), carry=len(state), **params)
+    back = tuple([places.get(x) if type(x) is Var else None for x in program.outputs[carry:]])
+    kept = [True] * sum(moving) + [place is None for place in back]
+    return Loop(None, returning(_consts_first(program, held, still, moving), kept), still, moving, back)
 
 
 def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
@@ -356,7 +373,7 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
 def _in_batches(f: Function, xs: Any, size: int) -> Any:
     given, form = tree.flatten(xs)
     arrays = [value(x) for x in given]
-    count = _length("map", arrays, names_of(form, "xs"), None)
+    count = _length("map", arrays, Names((form, "xs")), None)
     mapped = mapping.vmap(f)
     batches = count // size if size else 0
     if not batches:
