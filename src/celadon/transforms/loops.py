@@ -115,7 +115,7 @@ class Loop(NamedTuple):
     @property
     def is_idle(self) -> bool:
         programs = [self.body, *([self.condition] if self.condition else [])]
-        return not self.body.outputs and not any(map(effectful, programs))
+        return not self.body.outputs and not any([effectful(one) for one in programs])
 
 
 def _looped(condition: Body, body: Body, values: Sequence[Any]) -> list[Any]:
