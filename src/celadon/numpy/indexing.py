@@ -15,7 +15,7 @@ from celadon.numpy.positions import concrete_mask
 from celadon.numpy.promotion import array, broadcasted, common_shape, converted, operand
 from celadon.numpy.shapes import expanded, squeezed
 from celadon.program import Literal, literal
-from celadon.tracing import Value
+from celadon.tracing import Value, active
 from celadon.types import Shape, bool_, canonical, kind
 
 _NEW = None
@@ -316,5 +316,8 @@ def _nothing(x: Any, batch: Shape, computed: tuple[int, ...], offsets: tuple[int
 
 
 def iterate(x: Any) -> Any:
-    """The parts of x along its first axis."""
-    return iter([x[i] for i in range(len(x))])
+    """The parts of x along its first axis; outside any trace they share a copy of its memory."""
+    if type(x) is not Array or active() is not None:
+        return iter([x[i] for i in range(len(x))])
+    part, host = x.type.with_shape(x.type.shape[1:]), np.array(x.host)
+    return iter([Array(part, host=host[i, ...]) for i in range(len(x))])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors, vocabulary as ops
-from celadon.array import from_host
+from celadon.array import Array, from_host
 from celadon.keys import GENERATOR, KEY, KeyDType, default_prng_impl, is_key, key_dtype as _key_dtype, legacy_prng_key
 from celadon.numpy import creation, shapes
 from celadon.numpy.promotion import array, shape_from
@@ -19,6 +19,8 @@ from celadon.tracing import Value, recording
 from celadon.types import ArrayType, Shape, canonical, kind
 from celadon.vocabulary.bits import WORD
 from celadon.vocabulary.call import named
+
+_TYPED = ArrayType((), KEY)
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
@@ -31,7 +33,8 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     (key<fry>, ())
     """
     _check_generator("random.key", impl, dtype)
-    return ops.bitcast_convert(_seeded("random.key", seed), new_dtype=KEY)
+    found = _seeded("random.key", seed)
+    return found.typed(_TYPED) if type(found) is Array else ops.bitcast_convert(found, new_dtype=KEY)
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
