@@ -145,7 +145,13 @@ def _typed(bound: Bound, program: Program, structure: Structure) -> Bound:
     bound = _on_bits(bound, program)
     if all(a is b.type for a, b in zip(types, structure.program.outputs, strict=True)):
         return bound
-    return lambda arrays: [x.typed(t) for x, t in zip(bound(arrays), types, strict=True)]
+    return _saying_as_much(bound, lambda arrays: [x.typed(t) for x, t in zip(bound(arrays), types, strict=True)])
+
+
+def _saying_as_much(bound: Bound, around: Any) -> Bound:
+    """A callable around another, which knows the other's temporary bytes."""
+    around.temporary_bytes = getattr(bound, "temporary_bytes", 0)
+    return around
 
 
 def _on_bits(bound: Bound, program: Program) -> Bound:

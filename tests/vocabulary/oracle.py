@@ -186,7 +186,6 @@ FUNCTIONS: dict[str, Function] = {
     "convolution": _convolution,
     "call": lambda x, program: _body(program)(x),
     "threefry2x32": _threefry2x32,
-    "tanh_slope": lambda x: lax.integer_pow(lax.cosh(x), -2),
 }
 
 

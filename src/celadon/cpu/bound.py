@@ -82,6 +82,7 @@ def call(
     if frames.plan.calls:
         names["functions"] = functions(frames.plan, structure.program)
     exec(frames.code, names)
+    names["call"].temporary_bytes = frames.plan.arena
     return names["call"]
 
 

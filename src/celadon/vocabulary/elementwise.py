@@ -67,7 +67,6 @@ from celadon.vocabulary.transcendental import (
     sqrt,
     tan,
     tanh,
-    tanh_slope,
 )  # fmt: skip
 
 __all__ = [
@@ -78,5 +77,5 @@ __all__ = [
     "logistic", "maximum", "minimum", "multiply", "negate", "next_after", "not_", "or_", "polygamma", "popcnt",
     "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt",
     "select", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sinh", "sqrt",
-    "square", "subtract", "tan", "tanh", "tanh_slope", "threefry2x32", "xor", "zeta",
+    "square", "subtract", "tan", "tanh", "threefry2x32", "xor", "zeta",
 ]  # fmt: skip
