@@ -14,6 +14,7 @@ import numpy as np
 import celadon.lax
 import celadon.nn.initializers
 import celadon.numpy as cnp
+import celadon.ops
 import celadon.random
 import celadon.scipy.special
 from celadon import errors
@@ -21,7 +22,7 @@ from tests import callables_random
 
 Form = Callable[[Any, "Kit"], Any]
 MODULES: dict[str, Any] = {
-    "numpy": celadon.numpy, "lax": celadon.lax, "random": celadon.random, "nn": celadon.nn,
+    "numpy": celadon.numpy, "lax": celadon.lax, "ops": celadon.ops, "random": celadon.random, "nn": celadon.nn,
     "nn.initializers": celadon.nn.initializers, "scipy.special": celadon.scipy.special,
 }  # fmt: skip
 
@@ -63,6 +64,7 @@ def arrays_of(d: Sizes) -> dict[str, np.ndarray[Any, Any]]:
         "v": _floats(n), "v2": _floats(n, seed=1), "w": _floats(m), "iv": _integers(n), "bv": _floats(n) > 0.4,
         "cube": _floats(m, n, p), "square": _floats(n, n), "right": _floats(n, p), "batched": _floats(m, n, p, seed=1),
         "triples": _floats(m, 3), "triples2": _floats(m, 3, seed=1), "thin": _floats(m, 1, n),
+        "images": _floats(m, 2, n, p), "filters": _floats(4, 2, 3, 2),
         "rows": np.arange(m, dtype=np.int32)[::-1].copy(), "places": _integers(m, n) % m, "start": np.int32(1),
         "ordered": np.sort(_floats(n)), "scalar": np.float32(0.6), "ready": np.bool_(True),
         **callables_random.arrays_of(d),
@@ -247,6 +249,10 @@ NUMPY: dict[str, Form | list[Form]] = {
         lambda f, k: f(k.x, k.whole, axis=1),
     ],
     "take_along_axis": lambda f, k: f(k.x, k.places, axis=0),
+    "put": lambda f, k: f(k.x, k.rows, k.s, inplace=False),
+    "place": lambda f, k: f(k.x, k.b, k.v, inplace=False),
+    "put_along_axis": lambda f, k: f(k.x, k.places, k.s, 0, inplace=False),
+    "fill_diagonal": [lambda f, k: f(k.square, k.s, inplace=False), lambda f, k: f(k.square, k.v, inplace=False)],
     "compress": lambda f, k: f(k.bv, k.x, axis=1, size=k.m),
     "extract": lambda f, k: f(k.b, k.x, size=k.m),
     "unravel_index": lambda f, k: f(k.rows, k.shape),
@@ -278,6 +284,7 @@ NUMPY: dict[str, Form | list[Form]] = {
     "correlate": lambda f, k: f(k.v, k.w, "full"),
 }
 
+SCATTER = celadon.lax.ScatterDimensionNumbers((1,), (0,), (0,))
 LAX: dict[str, Form | list[Form]] = {
     "full": lambda f, k: f(k.shape, k.s),
     "full_like": lambda f, k: f(k.x, k.s),
@@ -330,6 +337,27 @@ LAX: dict[str, Form | list[Form]] = {
     "dot": lambda f, k: f(k.x, k.right),
     "dot_general": lambda f, k: f(k.cube, k.batched, (((1, 2), (1, 2)), ((0,), (0,)))),
     "batch_matmul": lambda f, k: f(k.cube, cnp.swapaxes(k.batched, 1, 2)),
+    **{
+        f"scatter{kind}": lambda f, k: f(k.x, k.rows[:2, None], k.y[:2], SCATTER)
+        for kind in ("", "_add", "_sub", "_mul", "_min", "_max")
+    },
+    "scatter_apply": lambda f, k: f(k.x, k.rows[:2, None], lambda e: e * k.s, SCATTER, update_shape=(2, k.n)),
+    "conv": lambda f, k: f(k.images, k.filters, (1, 1), "SAME"),
+    "conv_with_general_padding": lambda f, k: f(k.images, k.filters, (1, 1), [(1, k.other), (0, 0)], None, None),
+    "conv_general_dilated": [
+        lambda f, k: f(k.images, k.filters, (2, 1), [(1, k.other), (0, 0)], (1, 2), (2, 1)),
+        lambda f, k: f(k.images, k.filters, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NHWC")),
+        lambda f, k: f(k.images, k.filters[:, :1], (1, 1), "VALID", feature_group_count=2),
+    ],
+    "conv_transpose": lambda f, k: f(k.images, k.filters, (2, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW")),
+    "conv_general_dilated_patches": lambda f, k: f(k.images, (2, 3), (1, 1), "SAME"),
+    "conv_general_dilated_local": lambda f, k: f(k.cube, cnp.concatenate([k.batched, k.batched], 1), (1,), "SAME", (2,)),
+    "reduce": [lambda f, k: f(k.x, k.s, lambda a, b: a + b, (0,)), lambda f, k: f(k.x, 0.0, celadon.lax.add, (0,))],
+    "reduce_window": [
+        lambda f, k: f(k.x, 0.0, celadon.lax.add, (k.other, 2), padding="SAME"),
+        lambda f, k: f(k.x, -np.inf, celadon.lax.max, (2, 2), (2, 1)),
+        lambda f, k: f(k.x, k.s, lambda a, b: a * b, (2, 2)),
+    ],
     "shift_left": lambda f, k: f(k.i, k.j),
     "shift_right_arithmetic": lambda f, k: f(k.i, k.j),
     "shift_right_logical": lambda f, k: f(k.i, k.j),
@@ -354,6 +382,11 @@ NO_PROGRAM: dict[str, str] = {
     "random.key_impl": _TYPES_ONLY,
     "lax.broadcast_shapes": _TYPES_ONLY,
     "lax.dtype": _TYPES_ONLY,
+    **{
+        f"lax.{name}": _TYPES_ONLY
+        for name in ("conv_dimension_numbers", "conv_general_permutations", "conv_general_shape_tuple", "conv_shape_tuple",
+                     "conv_transpose_shape_tuple", "padtype_to_pads", "reduce_window_shape_tuple")
+    },
 }  # fmt: skip
 
 
@@ -365,8 +398,11 @@ CONCRETE: dict[str, str] = {
 }  # fmt: skip
 
 
+OPS: dict[str, Form | list[Form]] = {
+    f"segment_{kind}": lambda f, k: f(k.x, k.rows % 2, 3) for kind in ("sum", "prod", "min", "max")
+}
 TABLES: dict[str, dict[str, Form | list[Form]]] = {
-    "numpy": NUMPY, "lax": LAX, "random": callables_random.RANDOM, "nn": callables_random.NN,
+    "numpy": NUMPY, "lax": LAX, "ops": OPS, "random": callables_random.RANDOM, "nn": callables_random.NN,
     "nn.initializers": callables_random.INITIALIZERS, "scipy.special": callables_random.SPECIAL,
 }  # fmt: skip
 

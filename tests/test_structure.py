@@ -20,7 +20,10 @@ BY_SHAPE = dict.fromkeys(
     ("numpy.searchsorted", "numpy.searchsorted/1", "numpy.digitize", "random.choice/3"),
     "the search halves as often as the extent has bits",
 )
-BY_SCALAR = {"numpy.take": "what a gather gives outside is a parameter of the op"}
+BY_SCALAR = {
+    "numpy.take": "what a gather gives outside is a parameter of the op",
+    "lax.scatter_apply": "the numbers of a function of single elements belong to it",
+}
 
 
 def structure(call: callables.Call, sizes: callables.Sizes) -> compiler.Structure:

@@ -10,6 +10,7 @@ import pytest
 import celadon
 import celadon.numpy as cnp
 from celadon import errors
+from celadon.compiler import lift, lower, simplify
 from tests.numpy.oracle import FEW, agree, agree_on, sample
 
 I = np.int32  # noqa: E741
@@ -132,6 +133,25 @@ def test_updates_are_the_same_under_jit() -> None:
             expected = jax.jit(lambda x, i, y, method=method, options=options: getattr(x.at[i], method)(y, **options))
             np.testing.assert_allclose(traced(x, rows, y), expected(x, rows, y), 1e-6)
             np.testing.assert_array_equal(traced(x, rows, y), getattr(cnp.asarray(x).at[rows], method)(y, **options))
+
+
+UPDATES = [
+    lambda x, i, s, k: x.at[k].set(s),
+    lambda x, i, s, k: x.at[-k, 1:].add(s),
+    lambda x, i, s, k: x.at[i].multiply(x[:3] * s),
+    lambda x, i, s, k: x.at[:, k::2].max(s),
+    lambda x, i, s, k: x.at[k:-1, i].min(s, mode="clip"),
+    lambda x, i, s, k: x.at[i[:, None], i].power(s),
+]
+
+
+@pytest.mark.parametrize("update", UPDATES, ids=range(len(UPDATES)))
+def test_other_extents_and_scalars_give_one_structure(update) -> None:
+    def digest(m, n, s, k):
+        traced = celadon.jit(update, static_argnums=(2, 3)).trace(np.ones((m, n), np.float32), np.arange(3), s, k)
+        return lift(simplify(lower(traced.needed)))[0].digest
+
+    assert digest(6, 6, 2.5, 3) == digest(7, 9, 2.5, 3) == digest(6, 6, -1.5, 2)
 
 
 @pytest.mark.parametrize(

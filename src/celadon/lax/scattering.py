@@ -44,7 +44,7 @@ def _combining(name: str, combination: str, doc: str, shown: str) -> Function:
         return ops.scatter(
             x, array(scatter_indices), array(updates), body=body_of(combination, x.type.dtype), **dimension_numbers.plain,
             mode=_mode(mode), indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
-        )  # fmt: skip
+        )[0]  # fmt: skip
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
@@ -88,4 +88,4 @@ def scatter_apply(
     return ops.scatter_apply(
         x, array(scatter_indices), update_shape=shape_from(update_shape), body=applied(func, x.type), mode=_mode(mode),
         **dimension_numbers.plain, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
-    )  # fmt: skip
+    )[0]  # fmt: skip

@@ -135,7 +135,7 @@ class Elements:
         if place.is_empty:
             return x
         flags = _flags(place, mode, indices_are_sorted, unique_indices)
-        found = ops.scatter_apply(
+        [found] = ops.scatter_apply(
             place.array, place.indices(), update_shape=place.kept, body=applied(func, x.type), **_numbers(place), **flags
         )
         return _shaped(found, x.type)
@@ -191,7 +191,7 @@ def _updated(x: Any, place: Address, name: str, values: Any, flags: dict[str, An
         return x
     indices = place.indices()
     target, y = converted(place.array, dtype, weak), _fitted(converted(y, dtype, weak), place, name)
-    found = ops.scatter(target, indices, y, body=body_of(name, dtype), **_numbers(place), **flags)
+    [found] = ops.scatter(target, indices, y, body=body_of(name, dtype), **_numbers(place), **flags)
     return _shaped(converted(found, x.type.dtype, x.type.weak_type), x.type)
 
 

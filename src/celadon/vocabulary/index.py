@@ -285,11 +285,12 @@ def _dynamic_update_slice_batch(batch: Any, axes: Sequence[Any], values: Sequenc
     starts, walked = values[2:], tuple(range(1, x.type.ndim))
     if all(axis is None for axis in axes[2:]):
         return dynamic_update_slice(x, update, fixed(0, starts[0].type.dtype if starts else int32), *starts), 0
-    return registry["scatter"](
+    [found] = registry["scatter"](
         x, _vectors(batch, axes[2:], starts), update, body=combiner(second, x.type.dtype), update_window_dims=walked,
         inserted_window_dims=(), scatter_dims_to_operand_dims=walked, operand_batching_dims=(0,),
         scatter_indices_batching_dims=(0,), mode="clip", indices_are_sorted=True, unique_indices=True,
-    ), 0  # fmt: skip
+    )  # fmt: skip
+    return found, 0
 
 
 def _gather_tangent(t: Any, out: Any, x: Any, indices: Any, **params: Any) -> Any:
@@ -305,7 +306,7 @@ def _gather_back(ct: Any, x: Any, indices: Any, **params: Any) -> Any:
         operand_batching_dims=params.get("operand_batching_dims", ()),
         scatter_indices_batching_dims=params.get("start_indices_batching_dims", ()),
         mode="clip" if params.get("mode", "clip") == "clip" else "drop",
-    )  # fmt: skip
+    )[0]  # fmt: skip
 
 
 def _after(axes: Axes) -> Axes:

@@ -135,7 +135,7 @@ def _gather_back(ct: Any, t: Any, x: Any, *, direction: str, **params: Any) -> A
     low, high = (tuple([pair[k] for pair in params["padding"]]) for k in range(2))
     never = fixed((lowest if direction == "GE" else highest)(dtype), dtype)
     whole = pad(x, never, low=low, high=high, interior=tuple([d - 1 for d in base]))
-    found = select_and_scatter(
+    [found] = select_and_scatter(
         whole, ct, like(0, ct), select=_comparing(direction, dtype), scatter=combiner(add, dtype),
         window_dimensions=params["window_dimensions"], window_strides=params["window_strides"],
         padding=((0, 0),) * x.type.ndim,
@@ -174,7 +174,7 @@ select_and_gather_add = Op(
 def _scatter_type(
     x: ArrayType, source: ArrayType, start: ArrayType, *, select: Program, scatter: Program, window_dimensions: Axes,
     window_strides: Axes, padding: Padding,
-) -> ArrayType:  # fmt: skip
+) -> list[ArrayType]:  # fmt: skip
     """C1 to C12."""
     scalar = ArrayType((), same_dtype("select_and_scatter", x, source, start))
     one_per_axis("select_and_scatter", x.ndim, window_dimensions=window_dimensions, window_strides=window_strides)
@@ -188,32 +188,38 @@ def _scatter_type(
     for body, result in ((select, ArrayType((), bool_)), (scatter, scalar)):
         if [v.type.strong() for v in (*body.inputs, *body.outputs)] != [scalar, scalar, result]:
             raise errors.BodyMismatch(op="select_and_scatter", operands=f"{x} and {source}", body=body)
-    return x if source.weak_type else x.strong()
+    return [x if source.weak_type else x.strong()]
 
 
-def _scatter(x: Array, source: Array, start: Array, *, select: Program, scatter: Program, **params: Any) -> Array:
+def _scatter(x: Array, source: Array, start: Array, *, select: Program, scatter: Program, **params: Any) -> list[Array]:
     """In the order of the windows; of elements that are selected alike, the first one."""
     places, holds = _selected(x, lambda a, b: execute(select, [a, b])[0], params)
     result = np.full(x.shape, start, x.dtype)
     combine(result.reshape(-1), places[holds], source[holds], scatter)
-    return result
+    return [result]
 
 
-def _scatter_tangent(t: Any, out: Any, x: Any, source: Any, start: Any, **params: Any) -> Any:
-    return select_and_scatter(x, t, like(0, x), **params)
-
-
-def _start_tangent(t: Any, out: Any, x: Any, source: Any, start: Any, **params: Any) -> Any:
-    """That of a sum, which is what derivatives of windows consist of."""
+def _scatter_tangent(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
+    """Linear in the source, and in the initial value of a sum; what is selected has no derivative by the array."""
+    x, (_, t, first) = primals[0], tangents
+    [out] = select_and_scatter(*primals, **params)
+    moved = None if t is None else select_and_scatter(x, t, like(0, x), **params)[0]
+    if first is None:
+        return [out], [moved]
     if combination(params["scatter"]) != "add":
         raise errors.NotDifferentiable(op="select_and_scatter by its initial value")
-    return broadcast_in_dim(t, shape=out.type.shape, broadcast_dimensions=())
+    spread = broadcast_in_dim(first, shape=out.type.shape, broadcast_dimensions=())
+    return [out], [spread if moved is None else add(moved, spread)]
 
 
-def _scatter_back(ct: Any, x: Any, source: Any, start: Any, *, select: Program, scatter: Program, **params: Any) -> Any:
+def _scatter_back(
+    cts: Sequence[Any], operands: Sequence[Any], *, select: Program, scatter: Program, **params: Any
+) -> list[Any]:
+    x = operands[0]
     ones = (1,) * x.type.ndim
     direction = select.equations[0].params["direction"]
-    return select_and_gather_add(ct, x, direction=direction, base_dilations=ones, window_dilations=ones, **params)
+    found = select_and_gather_add(cts[0], x, direction=direction, base_dilations=ones, window_dilations=ones, **params)
+    return [None, found, None]
 
 
 def _scatter_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **params: Any) -> Any:
@@ -221,14 +227,14 @@ def _scatter_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **par
     x, source = (in_front(x, i, batch.size) for x, i in zip(values[:2], axes[:2], strict=True))
     start = values[2]
     if axes[2] is None:
-        return select_and_scatter(x, source, start, **_batched(params)), 0
+        return select_and_scatter(x, source, start, **_batched(params)), [0]
     if combination(params["scatter"]) != "add":
         raise errors.NotBatchable(op="select_and_scatter with initial values of each member's own")
     spread = broadcast_in_dim(start, shape=x.type.shape, broadcast_dimensions=(0,))
-    return add(spread, select_and_scatter(x, source, like(0, start), **_batched(params))), 0
+    return [add(spread, select_and_scatter(x, source, like(0, start), **_batched(params))[0])], [0]
 
 
 select_and_scatter = Op(
-    "select_and_scatter", _scatter_type, _scatter, unite=unite_first, numbers=_NUMBERS, exact="iuf", kind="window",
-    tangent=(None, _scatter_tangent, _start_tangent), transpose=(None, _scatter_back, None), batch=_scatter_batch,
+    "select_and_scatter", _scatter_type, _scatter, multiple=True, unite=unite_first, numbers=_NUMBERS, exact="iuf",
+    kind="window", tangent=_scatter_tangent, transpose=_scatter_back, batch=_scatter_batch,
 )  # fmt: skip

@@ -59,7 +59,7 @@ def _type(
     mode: str = "drop",
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-) -> ArrayType:
+) -> list[ArrayType]:
     """C1 to C25, the index vector being the last axis of the indices."""
     require("scatter", indices, INTEGER)
     scalar = ArrayType((), same_dtype("scatter", x, updates))
@@ -84,7 +84,7 @@ def _type(
     sizes = windows(x.shape, updates.shape, params)
     if any(sizes[i] > x.shape[i] for i in kept_axes(x.ndim, params)):
         raise errors.SliceTooLarge(op="scatter", shape=x.shape, sizes=sizes)
-    return x if updates.weak_type else x.strong()
+    return [x if updates.weak_type else x.strong()]
 
 
 def _check(holds: bool, rule: str) -> None:
@@ -95,7 +95,7 @@ def _check(holds: bool, rule: str) -> None:
 def _scatter(
     x: Array, indices: Array, updates: Array, *, body: Program, mode: str = "drop", indices_are_sorted: bool = False,
     unique_indices: bool = False, **params: Any,
-) -> Array:  # fmt: skip
+) -> list[Array]:  # fmt: skip
     """In the order of the index vectors; a window that is not wholly inside is dropped, or moved inside under "clip"."""
     batch = batch_axes(updates.ndim, params)
     values = np.transpose(updates, (*batch, *params["update_window_dims"]))
@@ -105,11 +105,11 @@ def _scatter(
     if mode == "clip" and x.size:
         holds = np.ones_like(holds)
     if math.prod(indices.shape[:-1]) == 1:
-        return _one_window(result, values, body, [int(s.item()) for s in starts], holds, sizes, params)
+        return [_one_window(result, values, body, [int(s.item()) for s in starts], holds, sizes, params)]
     places = _places(x.shape, starts, values.shape, params)
     chosen = np.broadcast_to(holds.reshape(holds.shape + (1,) * (values.ndim - holds.ndim)), values.shape)
     combine(result.reshape(-1), places[chosen], values[chosen], body)
-    return result
+    return [result]
 
 
 def _starts(shape: Shape, indices: Array, sizes: Shape, params: dict[str, Any]) -> tuple[list[Array], Array]:
@@ -207,15 +207,15 @@ def _unite(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     return [*pairs, *(((0, i), (1, j)) for i, j in zip(*batching, strict=True))]
 
 
-def _apply_type(x: ArrayType, indices: ArrayType, *, update_shape: Shape, **params: Any) -> ArrayType:
+def _apply_type(x: ArrayType, indices: ArrayType, *, update_shape: Shape, **params: Any) -> list[ArrayType]:
     return _type(x, indices, ArrayType(update_shape, x.dtype, x.weak_type), **params)
 
 
-def _apply(x: Array, indices: Array, *, update_shape: Shape, **params: Any) -> Array:
+def _apply(x: Array, indices: Array, *, update_shape: Shape, **params: Any) -> list[Array]:
     return _scatter(x, indices, np.zeros(update_shape, x.dtype), **params)
 
 
-def _apply_expand(x: Any, indices: Any, *, update_shape: Shape, **params: Any) -> Any:
+def _apply_expand(x: Any, indices: Any, *, update_shape: Shape, **params: Any) -> list[Any]:
     zeros = broadcast_in_dim(fixed(0, x.type.dtype), shape=update_shape, broadcast_dimensions=())
     return scatter(x, indices, zeros, **params)
 
@@ -236,22 +236,22 @@ def gathered(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
 
 
 def _added(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
-    return scatter(x, indices, updates, body=combiner(add, x.type.dtype), **params)
+    return scatter(x, indices, updates, body=combiner(add, x.type.dtype), **params)[0]
 
 
-def _tangent(primals: Sequence[Any], tangents: Sequence[Any], *, body: Program, **params: Any) -> tuple[Any, Any]:
+def _tangent(primals: Sequence[Any], tangents: Sequence[Any], *, body: Program, **params: Any) -> tuple[list[Any], list[Any]]:
     """Sums and replacements are linear in operand and updates together; products and extremes have rules of their own."""
     x, indices, updates = primals
-    out = scatter(*primals, body=body, **params)
+    [out] = scatter(*primals, body=body, **params)
     t, _, u = [zeros_like(v) if m is None else m for v, m in zip(primals, tangents, strict=True)]
     match combination(body):
         case "add" | "subtract" | "second":
-            return out, scatter(t, indices, u, body=body, **params)
+            return [out], scatter(t, indices, u, body=body, **params)
         case "multiply" if tangents[2] is None or params.get("unique_indices"):
-            scaled = scatter(t, indices, updates, body=body, **params)
-            return out, _added(scaled, indices, multiply(u, gathered(x, indices, updates, params)), params)
+            [scaled] = scatter(t, indices, updates, body=body, **params)
+            return [out], [_added(scaled, indices, multiply(u, gathered(x, indices, updates, params)), params)]
         case "maximum" | "minimum":
-            return out, _extreme_tangent(out, primals, (t, u), params)
+            return [out], [_extreme_tangent(out, primals, (t, u), params)]
         case _:
             raise errors.NotDifferentiable(op=f"scatter ({body})")
 
@@ -268,12 +268,12 @@ def _extreme_tangent(out: Any, primals: Sequence[Any], moved: tuple[Any, Any], p
     return divide(total, count)
 
 
-def _transpose(ct: Any, operands: Sequence[Any], *, body: Program, **params: Any) -> list[Any]:
-    x, indices, updates = operands
+def _transpose(cts: Sequence[Any], operands: Sequence[Any], *, body: Program, **params: Any) -> list[Any]:
+    (x, indices, updates), [ct] = operands, cts
     name, found = combination(body), [None, None, None]
     if type(x) is Var:
         replaced = zeros_like(updates) if name == "second" else updates
-        found[0] = ct if name in ("add", "subtract") else scatter(ct, indices, replaced, body=body, **params)
+        found[0] = ct if name in ("add", "subtract") else scatter(ct, indices, replaced, body=body, **params)[0]
     if type(updates) is Var:
         part = gathered(ct, indices, updates, params)
         found[2] = negate(part) if name == "subtract" else part
@@ -287,7 +287,7 @@ def _stays(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
     shape, index = updates.type.shape, np.dtype(np.int32)
     numbers = reshape(iota(shape=(math.prod(shape),), dtype=index, dimension=0), shape=shape)
     start = broadcast_in_dim(fixed(-1, index), shape=x.type.shape, broadcast_dimensions=())
-    written = scatter(start, indices, numbers, body=combiner(second, index), **params)
+    [written] = scatter(start, indices, numbers, body=combiner(second, index), **params)
     return compare(gathered(written, indices, updates, params), numbers, direction="EQ")
 
 
@@ -299,17 +299,18 @@ def _batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], **params: Any
     batching = params.get("scatter_indices_batching_dims", ())
     if axes[1] is None:
         numbers |= {"update_window_dims": (0, *numbers["update_window_dims"]), "scatter_indices_batching_dims": batching}
-        return scatter(x, values[1], updates, **{**params, **numbers}), 0
+        return scatter(x, values[1], updates, **{**params, **numbers}), [0]
     numbers["operand_batching_dims"] = (0, *numbers["operand_batching_dims"])
     numbers["scatter_indices_batching_dims"] = (0, *[i + 1 for i in batching])
-    return scatter(x, in_front(values[1], axes[1], batch.size), updates, **{**params, **numbers}), 0
+    return scatter(x, in_front(values[1], axes[1], batch.size), updates, **{**params, **numbers}), [0]
 
 
 scatter = Op(
-    "scatter", _type, _scatter, unite=_unite, exact="biuf", kind="index",
+    "scatter", _type, _scatter, multiple=True, unite=_unite, exact="biuf", kind="index",
     tangent=_tangent, transpose=_transpose, batch=_batch,
 )  # fmt: skip
 scatter_apply = Op(
-    "scatter_apply", _apply_type, _apply, expand=_apply_expand, unite=unite_first, numbers=("update_shape",), kind="index"
-)
+    "scatter_apply", _apply_type, _apply, multiple=True, expand=_apply_expand, unite=unite_first, numbers=("update_shape",),
+    kind="index",
+)  # fmt: skip
 """A function applied to the elements at computed places, as often as each is met: the body ignores its second operand."""
