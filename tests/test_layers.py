@@ -14,13 +14,13 @@ PACKAGE = SOURCE / "celadon"
 LAYERS = (
     {"errors", "settings", "types", "events", "keys", "memory", "locks", "facade"}
     | {"tree", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
-    {"program", "tracing", "op", "array", "evaluate", "signature", "statics"},
+    {"program", "tracing", "op", "array", "nans", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},
     {"devices", "flatten_util", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},
-    {"cache", "tables", "stages", "explain", "calling"},
+    {"cache", "origins", "tables", "stages", "explain", "calling"},
     {"ledger", "lint", "configuration", "monitoring", "__main__", "__init__"},
 )
 COMPILER_MAY_IMPORT = 2

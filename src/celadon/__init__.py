@@ -12,6 +12,7 @@ _HOMES = {
     "devices": (
         "default_backend device_count device_get device_put devices local_device_count local_devices process_count process_index"
     ),
+    "nans": "debug_infs debug_nans",
     "explain": "explain_cache_misses log_compiles",
     "keys": "default_prng_impl legacy_prng_key threefry_partitionable",
     "transforms": (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
-from celadon import compiler, errors, events
+from celadon import compiler, errors, events, nans, origins
 from celadon.compiler import Numbers, Structure
 from celadon.keys import BITS, is_key
 from celadon.program import Program
@@ -186,4 +186,5 @@ def bind(program: Program) -> Binding:
     structure, numbers = compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
     found, seconds = store.get(chosen, structure)
     bound = _typed(found.bind(structure, numbers), program, structure)
+    bound = origins.watched(bound, program) if nans.watching() else bound
     return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celadon import errors, program, tracing
+from celadon import errors, nans, program, tracing
 from celadon.array import Array, concrete
 from celadon.memory import ADDRESSABLE, copy_in
 from celadon.program import Equation, Literal, Program, Var
@@ -48,8 +48,13 @@ class Evaluate:
             with np.errstate(all="ignore"):
                 found = op.numpy(*[x.host for x in values], **params)
         except MemoryError:
+            if op.kind == "callback":
+                raise
             raise errors.OutOfMemory(bytes=nbytes) from None
-        return [*map(_array, types, found)] if op.multiple else _array(types, found)
+        results = [*map(_array, types, found)] if op.multiple else [_array(types, found)]
+        if nans.watching():
+            nans.require_none(op.name, results)
+        return results if op.multiple else results[0]
 
     def _one_op(self, op: Op, types: tuple[ArrayType, ...], params: dict[str, Any]) -> Program:
         key = (op.name, types, tuple(params.items()))

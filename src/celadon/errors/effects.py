@@ -201,3 +201,15 @@ class NotAnError(CeladonError, TypeError):
     trigger = "from celadon.experimental import checkify\ncheckify.check_error(checkify.checkify(lambda: 1)())"
     cured = "from celadon.experimental import checkify\ncheckify.check_error(checkify.checkify(lambda: 1)()[0])"
     related = ("CEL920",)
+
+
+class InvalidValue(CeladonError, FloatingPointError):
+    code = "CEL911"
+    title = "NaN or infinity came out of a program while they are forbidden"
+    message = "{what} came out of {op} at {place}"
+    cause = "jax_debug_nans or jax_debug_infs is on, and a result holds what it forbids; the program was run again op by op."
+    cure = "Keep the operands of that op inside the range where it has a value, or switch the setting off."
+    when = "When an op or a jitted function returns, and one of these settings is on."
+    trigger = "with celadon.debug_nans(True):\n    celadon.jit(lambda x: cnp.log(x) * 2)(-1.0)"
+    cured = "with celadon.debug_nans(True):\n    celadon.jit(lambda x: cnp.log(x) * 2)(1.0)"
+    related = ("CEL920",)

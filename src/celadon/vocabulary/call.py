@@ -49,6 +49,8 @@ def _results(equation: Equation, arrays: list[Any]) -> list[Any]:
     try:
         found = op.numpy(*arrays, **params)
     except MemoryError:
+        if op.kind == "callback":
+            raise
         raise errors.OutOfMemory(bytes=sum(x.type.nbytes for x in equation.outputs)) from None
     return [np.asarray(one) for one in (found if op.multiple else [found])]
 
