@@ -141,6 +141,8 @@ class XLA:
 
     def _compiled(self, text: str, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType], own: int) -> Compiled:
         jax = require("jax")
+        if "@lapack_" in text:
+            _load_lapack()
         into, out = self.shardings(own, len(inputs))
         with jax.enable_x64(True):
             shell = _shell(text, inputs, outputs)
@@ -162,6 +164,13 @@ class XLA:
         given: Any = self.in_shardings
         each: tuple[Any, ...] = given if isinstance(given, tuple) else (given,) * own
         return (*each, *(None,) * (count - own)), self.out_shardings
+
+
+@cache
+def _load_lapack() -> None:
+    """Have JAX hand XLA the routines of LAPACK, which it does when it meets the first factorization."""
+    jax = require("jax")
+    jax.jit(jax.numpy.linalg.cholesky).lower(jax.ShapeDtypeStruct((1, 1), "float32"))
 
 
 def _callbacks(program: Program) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from celadon.compiler import text_lapack
 from celadon.compiler.constants import TOKEN, results_text, type_text, types_text
 from celadon.compiler.phrases import elementwise, function_type
 from celadon.compiler.scope import Lines, Scope
@@ -18,7 +19,7 @@ from celadon.op import Op
 from celadon.program import Equation, Module, Program, bodies
 from celadon.types import ArrayType
 
-MACROS = frozenset([*PRIVATE, "scan", "top_k"])
+MACROS = frozenset([*PRIVATE, *text_lapack.KEPT, "scan", "top_k"])
 """Macro ops that have a text of their own: `lower` need not expand them."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)

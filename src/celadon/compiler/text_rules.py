@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from celadon.compiler import text_lapack
 from celadon.compiler.constants import integers, signature, type_text, types_text
 from celadon.compiler.phrases import (
     TRUTH,
@@ -197,6 +198,11 @@ def _layout(spec: tuple[int, ...], ends: str) -> str:
     return f"[{', '.join(str(names[axis]) for axis in range(len(spec)))}]"
 
 
+def _fft(scope: Scope, equation: Equation, operands: list[str]) -> str:
+    kind_, length = equation.params["fft_type"], integers(equation.params["fft_length"])
+    return f"stablehlo.fft {operands[0]}, type = {kind_}, length = {length} : {function_type(equation)}"
+
+
 # Indexing
 
 
@@ -279,7 +285,7 @@ def _top_k(scope: Scope, equation: Equation, operands: list[str]) -> None:
     )
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, Rule] = text_lapack.RULES | {
     "pure_callback": callback,
     "io_callback": callback,
     "debug_callback": callback,
@@ -313,6 +319,7 @@ RULES: dict[str, Rule] = {
     "reduce_or": _reduction("or"),
     "reduce_xor": _reduction("xor"),
     "dot_general": _dot_general,
+    "fft": _fft,
     "optimization_barrier": _barrier,
     "convolution": _convolution,
     "dynamic_slice": _dynamic_slice,

@@ -38,3 +38,14 @@ class FourierUnfit(CeladonError, ValueError):
     when = "When a length is 0 or negative, or there are more lengths than axes."
     trigger = "cnp.fft.fft(cnp.ones(3), n=0)"
     cured = "cnp.fft.fft(cnp.ones(3), n=4)"
+
+
+class FactorizationOptionMissing(CeladonError, NotImplementedError):
+    code = "CEL476"
+    title = "A factorization is not available with this option"
+    message = "{function} has no {argument}={value} here; it has {allowed}"
+    cause = "JAX has the option for other devices than the CPU, or LAPACK's routine has it and no caller does."
+    cure = "Leave the option away; all eigenvalues or singular values can be had, and sliced."
+    when = "When eigh or svd get subset_by_index, schur is asked to sort, or an algorithm of other devices is named."
+    trigger = "celadon.lax.linalg.eigh(cnp.eye(3), subset_by_index=(0, 1))"
+    cured = "celadon.lax.linalg.eigh(cnp.eye(3))[1][:1]"

@@ -22,6 +22,7 @@ _HOMES = {
         "all_gather all_to_all axis_index axis_size pmax pmean pmin ppermute "
         "pshuffle psum psum_scatter pswapaxes"
     ),
+    "fourier": "FftType fft",
     "reductions": (
         "DotDimensionNumbers Precision PrecisionLike argmax argmin batch_matmul cumlogsumexp cummax cummin cumprod "
         "cumsum dot dot_general dtype reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_xor"
@@ -42,3 +43,4 @@ _HOMES = {
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
+__all__ += ["linalg"]

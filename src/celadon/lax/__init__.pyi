@@ -1,5 +1,6 @@
 """jax.lax's functions that need no transform: the dictionary from JAX's names to the ops of the vocabulary."""
 
+from celadon.lax import linalg as linalg
 from celadon.lax.barriers import optimization_barrier as optimization_barrier, stop_gradient as stop_gradient
 from celadon.lax.control import (
     associative_scan as associative_scan,
@@ -107,6 +108,10 @@ from celadon.lax.elementwise import (
     tan as tan,
     tanh as tanh,
     zeta as zeta,
+)
+from celadon.lax.fourier import (
+    FftType as FftType,
+    fft as fft,
 )
 from celadon.lax.indexing import (
     GatherDimensionNumbers as GatherDimensionNumbers,

@@ -72,3 +72,4 @@ _HOMES = {
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
+__all__ += ["fft", "linalg"]

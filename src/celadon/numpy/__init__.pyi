@@ -1,5 +1,6 @@
 """The array functions under JAX's names (jax.numpy); see promotion.py for how operands meet, methods.py for operators."""
 
+from celadon.numpy import fft as fft, linalg as linalg
 from celadon.numpy.comparison import (
     allclose as allclose,
     array_equal as array_equal,

@@ -121,12 +121,12 @@ def _bound(name: str, words: Sequence[Word], types: Sequence[ArrayType]) -> tupl
 
 
 def complex_dtype(dtype: DType) -> DType:
-    """The dtype of complex numbers whose parts have a dtype; that of complex ones is itself.
+    """The dtype of complex numbers whose parts have a dtype, at least single precision; that of complex ones is itself.
 
     >>> complex_dtype(np.dtype("float32"))
     dtype('complex64')
     """
-    return dtype if dtype.kind == "c" else np.dtype(f"c{2 * dtype.itemsize}")
+    return dtype if dtype.kind == "c" else np.dtype(f"c{max(2 * dtype.itemsize, 8)}")
 
 
 def united(equation: Equation, form: str) -> list[tuple[Axis, Axis]]:
