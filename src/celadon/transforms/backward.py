@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from celadon import errors
 from celadon.program import Equation, Literal, Program, Var
-from celadon.tracing import Record, Recorded, apply_in
+from celadon.tracing import Record, Recorded, apply_in, state
 from celadon.transforms.forward import for_each, zero
 from celadon.types import ArrayType
 from celadon.vocabulary.arithmetic import add
@@ -45,10 +45,15 @@ def pull(program: Program, cotangents: Sequence[Any]) -> list[Any]:
         if type(x) is Var and ct is not None:
             _gather(found, x, ct)
     constants: dict[Any, Any] = dict(program.captures)
-    for equation in reversed(program.equations):
-        cts = [found.pop(var, None) for var in equation.outputs]
-        if any(ct is not None for ct in cts):
-            _step(equation, cts, constants, found)
+    before = state.source
+    try:
+        for equation in reversed(program.equations):
+            cts = [found.pop(var, None) for var in equation.outputs]
+            if any(ct is not None for ct in cts):
+                state.source = equation.source or before
+                _step(equation, cts, constants, found)
+    finally:
+        state.source = before
     return [found.get(var) for var in program.inputs]
 
 

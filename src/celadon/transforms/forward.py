@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from celadon import errors
 from celadon.op import Through
 from celadon.program import Literal, fixed
-from celadon.tracing import Interpreter, Tracer, apply_in, interpreting
+from celadon.tracing import Interpreter, Tracer, apply_in, interpreting, notes_lines, state, user_source
 from celadon.types import ArrayType, kind
 from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.shape import broadcast_in_dim
@@ -53,23 +53,34 @@ class Jvp:
 
     def __init__(self, outer: Interpreter | None, target: Interpreter | None = None):
         self.outer, self.target = outer, target or outer
+        self.tracing = notes_lines(outer)
 
     def apply(self, op: Op, operands: Values, params: dict[str, Any]) -> Any:
         duals = [type(x) is Dual and x.interpreter is self for x in operands]
         if True not in duals:
             return apply_in(self.outer, op, operands, params)
+        if not self.tracing or state.source is not None or op.kind == "custom":  # a user's rule has lines of its own
+            return self._derived(op, operands, duals, params)
+        state.source = user_source()  # of all that is recorded for this op
+        try:
+            return self._derived(op, operands, duals, params)
+        finally:
+            state.source = None
+
+    def _derived(self, op: Op, operands: Values, duals: Sequence[bool], params: dict[str, Any]) -> Any:
         primals = [x.primal if own else x for x, own in zip(operands, duals, strict=True)]
         tangents = [x.tangent if own else None for x, own in zip(operands, duals, strict=True)]
-        if type(op.tangent) is Through:
-            return op.tangent.function(*operands, **params)
-        if op.tangent is None and op.expand is not None:
+        rule: Any = op.tangent
+        if type(rule) is Through:
+            return rule.function(*operands, **params)
+        if rule is None and op.expand is not None:
             return op.expand(*operands, **params)
-        if callable(op.tangent):
+        if type(rule) is not tuple and rule is not None:
             with interpreting(self.target):
-                outs, moved = op.tangent(primals, tangents, **params)
+                outs, moved = rule(primals, tangents, **params)
             return [self.joined(x, t) for x, t in zip(outs, moved, strict=True)] if op.multiple else self.joined(outs, moved)
         out = apply_in(self.outer, op, primals, params)
-        if op.tangent is None:
+        if rule is None:
             _require_constant(op, out if op.multiple else [out])
             return out
         with interpreting(self.target):
