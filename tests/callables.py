@@ -1,4 +1,4 @@
-"""How to call every public callable of celadon.numpy, lax, random, nn and scipy: on shapes and numbers of a Kit, once or more each."""
+"""How to call every public callable of celadon.numpy, lax, random, nn and scipy: on the shapes and numbers of a Kit."""
 
 from __future__ import annotations
 

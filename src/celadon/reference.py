@@ -47,7 +47,8 @@ class Reference:
     @property
     def native(self) -> frozenset[str]:
         """All macro ops with a NumPy rule of their own."""
-        return frozenset(name for name, op in registry.items() if op.expand is not None and op.numpy is not None and not op.effects)
+        macros = {name: op for name, op in registry.items() if op.expand is not None and not op.effects}
+        return frozenset(name for name, op in macros.items() if op.numpy is not None)
 
     def lacks(self, program: Program) -> list[str]:
         """The ops that have no meaning in NumPy."""

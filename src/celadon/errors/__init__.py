@@ -32,7 +32,7 @@ else:  # most programs raise none of them
         """The first error that is asked for loads all."""
         known = globals()
         if name[0] != "_" and "entries" not in known:
-            for family in pkgutil.iter_modules(__path__):
+            for family in pkgutil.iter_modules(__path__):  # noqa: F405
                 importlib.import_module(f"{__name__}.{family.name}")
             known.update({error.__name__: error for error in catalogue.entries.values()}, entries=catalogue.entries)
         if name not in known:

@@ -81,6 +81,6 @@ def _top_k_batch(batch: Any, axes: Sequence[Any], values: Sequence[Any], *, k: i
 
 
 top_k = Op(
-    "top_k", _top_k_type, _top_k, tangent=_top_k_tangent, batch=_top_k_batch, expand=_top_k_by_sort, unite=_unite_top_k, numbers=("k",),
-    exact=True, multiple=True, kind="sort",
+    "top_k", _top_k_type, _top_k, tangent=_top_k_tangent, batch=_top_k_batch, expand=_top_k_by_sort, unite=_unite_top_k,
+    numbers=("k",), exact=True, multiple=True, kind="sort",
 )  # fmt: skip
