@@ -31,8 +31,8 @@ def _explain(program: Program, arrays: Arrays, results: Arrays) -> None:
     with interpreting(None):
         _run(program, arrays)
     what = nans.found_in(results)
-    origin = f"an argument of {program.name}" if nans.found_in(arrays) else f"{program.name} as a whole, but none of its ops alone,"
-    raise errors.InvalidValue(what=what, op=origin, place=nans.place())
+    origin = "an argument of" if nans.found_in(arrays) else "no op alone, but the whole of"
+    raise errors.InvalidValue(what=what, op=f"{origin} {program.name}", place=nans.place())
 
 
 def _run(program: Program, arrays: Arrays) -> list[Any]:
