@@ -120,6 +120,19 @@ class Emission:
         return [self._scalar(place) for place in self.body.results]
 
 
+def applied(f: Function, body: Body, values: Sequence[Element], lanes: int = 1) -> list[Element]:
+    """The results of a body for values of its leaves, `lanes` at a time."""
+    found = list(values)
+
+    def value(place: Place) -> Element:
+        return elements.constant(f, place.dtype, place.bits, lanes) if isinstance(place, Constant) else found[place]
+
+    for node in body.nodes:
+        dtypes = [body.dtype(x) for x in node.operands]
+        found.append(elementwise.emit(node.op, [value(x) for x in node.operands], dtypes, node.dtype, dict(node.params)))
+    return [value(place) for place in body.results]
+
+
 def lanes_of(body: Body, dtypes: Sequence[str]) -> int:
     """Lanes of a loop over a body that has results of these dtypes."""
     return lanes_for([leaf.dtype for leaf in body.leaves] + [node.dtype for node in body.nodes] + list(dtypes))

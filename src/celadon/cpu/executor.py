@@ -9,7 +9,20 @@ from typing import Any
 
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
-from celadon.cpu import bound, contract, contract_tables, control, control_tables, emit, library, move_tables, moves, tables
+from celadon.cpu import (
+    bound,
+    contract,
+    contract_tables,
+    control,
+    control_tables,
+    emit,
+    library,
+    move_tables,
+    moves,
+    scatter_tables,
+    scatters,
+    tables,
+)
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import outlined, planned
 from celadon.cpu.recipe import CUMULATIVE
@@ -25,6 +38,8 @@ _RULES = (
     control_tables,
     library,
     move_tables,
+    scatters,
+    scatter_tables,
     tables,
 )  # imported for the rules that they add to fuse and plan
 Call = Callable[[Sequence[Array]], list[Array]]

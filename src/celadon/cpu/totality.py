@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from celadon.cpu import elementwise, fuse, nests
 from celadon.cpu.group import kind_of
-from celadon.program import Equation, Program
+from celadon.cpu.scalar_bodies import scalar_body
+from celadon.program import Equation, Program, bodies
 from celadon.types import short_name, short_names
+
+_WITH_BODIES = frozenset(("index", "reduce", "window"))  # kinds of ops whose bodies combine single elements
 
 
 def lacking(program: Program) -> list[str]:
@@ -21,6 +24,8 @@ def _lack(equation: Equation) -> str:
     if unknown:
         return f"{name}:{unknown[0]}"
     kind = kind_of(equation)
+    if kind == "other" and name in fuse.rules and equation.op.kind in _WITH_BODIES:
+        return "" if all(map(scalar_body, bodies(equation.params))) else f"{name} with this body"
     if kind == "other":
         return "" if name in fuse.rules else name
     first = short_name(dtypes[0])
