@@ -7,12 +7,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from celadon.compiler.late import late
 from celadon.program import Equation, Literal, Operand, Program, Var, bodies, fixed, with_bodies
 from celadon.vocabulary.bodies import closed, has_effects, without_dead_code
 
 
 def simplify(program: Program) -> Program:
-    """Inline calls, share equal equations, drop identities, compute what is fixed, in bodies too. Never looks at a number.
+    """Inline calls, share equal equations, drop identities, compute what is fixed, put off what can wait; in bodies too.
+
+    It never looks at a number.
 
     >>> x = Var(__import__("celadon").types.ArrayType((), np.dtype("float32")))
     >>> simplify(Program([x], [], [x])).outputs == [x]
@@ -21,7 +24,7 @@ def simplify(program: Program) -> Program:
     work = _Work()
     outputs = work.inline(program, {})
     captures = tuple(work.captures.values())
-    return without_dead_code(Program(program.inputs, work.equations, outputs, captures, program.name))
+    return late(without_dead_code(Program(program.inputs, work.equations, outputs, captures, program.name)))
 
 
 class _Work:

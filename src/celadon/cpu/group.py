@@ -69,19 +69,32 @@ class _Grouping:
         self.moved: dict[int, int] = {}
         self.scalars: list[int] = []
         self.effects = -1
+        self.results = {x for x in program.outputs if type(x) is Var}
+        self.stored: set[Var] = set()  # what a contraction or the like has read: it is in memory in any case
 
     def add(self, index: int, equation: Equation) -> None:
         kind = kind_of(equation)
         token = self.shapes[equation.outputs[0]] if kind != "other" else ("other",)
         read = [x for x in equation.inputs if type(x) is Var]
-        place = self._joined(read, token) if kind == "map" else -1
+        place = self._joined(self._near(equation, read), token) if kind == "map" else -1
         if place < 0:
             place = len(self.units)
             self.units.append(Unit(kind, token))
             self.scalars += [place] if kind == "map" and not token else []
         self._enter(place, index, equation, read)
+        if kind == "other":
+            self.stored.update(read)
         if kind == "other" and has_effects(equation):
             self._in_order(place)
+
+    def _near(self, equation: Equation, read: Sequence[Var]) -> list[Var]:
+        """Of what an elementwise equation reads, that beside whose maker it may run.
+
+        A value that is in memory is read again instead: what is made of it would only wait there beside it.
+        """
+        if self.results.intersection(equation.outputs):
+            return list(read)
+        return [x for x in read if x not in self.stored]
 
     def _in_order(self, place: int) -> None:
         """What has effects comes after all earlier effects."""

@@ -53,8 +53,7 @@ def _angle(y: Array, x: Array) -> Array:
 
 
 def _tanh_tangent(t: Any, out: Array, x: Array) -> Array:
-    """t (1 - out²), in an order that keeps nothing but the result."""
-    return subtract(t, multiply(multiply(t, out), out))
+    return multiply(t, subtract(like(1, x), square(out)))
 
 
 def _square_size(x: Array, y: Array) -> Array:
