@@ -73,10 +73,11 @@ def _gather(found: dict[Var, Any], var: Var, ct: Any) -> None:
 
 def transposed(equation: Equation, cts: Sequence[Any], operands: Sequence[Any]) -> Sequence[Any]:
     """The cotangents of an equation's operands, None for those that are not linear; linear operands are variables."""
-    op, rules = equation.op, equation.op.transpose
+    op = equation.op
+    rules: Any = op.transpose
     if rules is None:
         raise errors.NotTransposable(op=op.name, what="a linear function")
-    if callable(rules):
+    if type(rules) is not tuple:
         return rules(cts if op.multiple else cts[0], operands, **equation.params)
     _require_linear(op, operands)
     ct, params = cts[0], equation.params

@@ -32,7 +32,8 @@ def zero_tangent(type: ArrayType) -> Any:
     """The tangent that is zero: an array of zeros, or float0 where the type has no tangents."""
     if not is_inexact(type):
         return np.zeros(type.shape, float0)
-    return broadcast_in_dim(as_value(np.zeros((), type.dtype)), shape=type.shape, broadcast_dimensions=())
+    zero = Literal(type.dtype.type(0), type.with_shape(()), True)
+    return broadcast_in_dim(zero, shape=type.shape, broadcast_dimensions=())
 
 
 def tangent_type(type: ArrayType) -> ArrayType:

@@ -11,7 +11,7 @@ from celadon import errors
 from celadon.op import Op, registry, unite_all
 from celadon.program import fixed
 from celadon.types import ArrayType, kind
-from celadon.vocabulary.kinds import ANY, FLOAT, NUMBER, ORDERED, SIGNED, elementwise, like, real_dtype, require
+from celadon.vocabulary.kinds import ANY, FLOAT, NUMBER, ORDERED, SIGNED, elementwise, like, real_dtype, require, strong
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 from celadon.vocabulary.shape import broadcast_in_dim
 
@@ -165,7 +165,9 @@ def _is(x: Any, value: int) -> Any:
 
 
 def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
-    return None if y == 0 else multiply(t, multiply(like(y, x), integer_pow(x, y=y - 1)))
+    if y in (0, 1):
+        return t if y else None
+    return multiply(t, multiply(strong(y, x), integer_pow(x, y=y - 1)))
 
 
 def _share(out: Any, x: Any, y: Any) -> Any:
@@ -237,7 +239,7 @@ integer_pow = Op(
 )
 square = elementwise(
     "square", by_kind(iuf=np.square, c=lambda x: complex_product(x, x)), NUMBER, text="chlo.square", exact="iuf",
-    tangent=(lambda t, out, x: multiply(t, multiply(like(2, x), x)),),
+    tangent=(lambda t, out, x: multiply(t, multiply(strong(2, x), x)),),
 )
 
 maximum = elementwise(
