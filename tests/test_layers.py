@@ -14,7 +14,7 @@ PACKAGE = SOURCE / "celadon"
 LAYERS = (
     {"errors", "settings", "types", "events", "keys", "memory", "locks", "facade"}
     | {"tree", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
-    {"program", "tracing", "op", "array", "nans", "evaluate", "signature", "statics"},
+    {"program", "tracing", "op", "array", "leaks", "nans", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},
     {"devices", "flatten_util", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},

@@ -12,12 +12,14 @@ _HOMES = {
     "devices": (
         "default_backend device_count device_get device_put devices local_device_count local_devices process_count process_index"
     ),
-    "nans": "debug_infs debug_nans",
     "explain": "explain_cache_misses log_compiles",
     "keys": "default_prng_impl legacy_prng_key threefry_partitionable",
+    "leaks": "checking_leaks",
+    "nans": "debug_infs debug_nans",
     "transforms": (
-        "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier grad hessian "
-        "jacfwd jacobian jacrev jvp linear_transpose linearize pure_callback remat value_and_grad vjp vmap"
+        "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier "
+        "ensure_compile_time_eval grad hessian jacfwd jacobian jacrev jvp linear_transpose linearize named_call named_scope "
+        "pure_callback remat value_and_grad vjp vmap"
     ),
     "types": "ShapeDtypeStruct default_matmul_precision enable_x64 numpy_dtype_promotion numpy_rank_promotion",
 }

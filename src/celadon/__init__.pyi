@@ -41,12 +41,15 @@ from celadon.devices import (
     process_index as process_index,
 )
 from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
+from celadon.leaks import checking_leaks as checking_leaks
 from celadon.nans import debug_infs as debug_infs, debug_nans as debug_nans
 from celadon.keys import (
     default_prng_impl as default_prng_impl,
     legacy_prng_key as legacy_prng_key,
     threefry_partitionable as threefry_partitionable,
 )
+from celadon.leaks import checking_leaks as checking_leaks
+from celadon.nans import debug_infs as debug_infs, debug_nans as debug_nans
 from celadon.transforms import (
     checkpoint as checkpoint,
     checkpoint_policies as checkpoint_policies,
@@ -55,6 +58,7 @@ from celadon.transforms import (
     custom_jvp as custom_jvp,
     custom_vjp as custom_vjp,
     effects_barrier as effects_barrier,
+    ensure_compile_time_eval as ensure_compile_time_eval,
     grad as grad,
     hessian as hessian,
     jacfwd as jacfwd,
@@ -63,6 +67,8 @@ from celadon.transforms import (
     jvp as jvp,
     linear_transpose as linear_transpose,
     linearize as linearize,
+    named_call as named_call,
+    named_scope as named_scope,
     pure_callback as pure_callback,
     remat as remat,
     value_and_grad as value_and_grad,

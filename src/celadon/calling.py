@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon import array, cache, errors, events, explain, program, settings, statics, tracing, tree
+from celadon import array, cache, errors, events, explain, leaks, program, settings, statics, tracing, tree
 from celadon.array import Array
 from celadon.errors.tracebacks import without_own_frames
 from celadon.program import Program, remembered
@@ -189,6 +189,7 @@ class Jit:
                 raise errors.RetracingForbidden(function=self.name, reason="its arguments were not seen before")
             signature = signature or request.signature()
             found = trace(self, request, signature)
+            leaks.require_none()
             if not any(isinstance(kept, Tracer) for _, kept in found.program.captures):
                 self.table.traces[request.key] = found
         return found
@@ -390,7 +391,7 @@ def _type_of_other(x: Any) -> ArrayType | None:
 def trace(jitted: Jit, request: Request, signature: Signature) -> Traced:
     """Run the function once on tracers."""
     start = time.perf_counter()
-    with tracing.recorded(jitted.name) as record:
+    with tracing.in_scope(""), tracing.recorded(jitted.name) as record:
         tracers = [record.input(t, name) for t, name in zip(signature.types, signature.names, strict=True)]
         args, kwargs = request.rebuilt(tracers)
         result = jitted.__wrapped__(*args, **kwargs)

@@ -169,13 +169,13 @@ class Lowered:
         return self.traced.out_info
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The program as StableHLO text.
+        """The program as StableHLO text; with debug_info, each op bears its name with the named scopes, and the user's line.
 
         Raises `DialectUnknown` for a dialect other than "stablehlo".
         """
         if dialect not in (None, "stablehlo"):
             raise errors.DialectUnknown(dialect=dialect)
-        return stablehlo.print_module(self.module)
+        return stablehlo.print_module(self.module, located=debug_info)
 
     def cost_analysis(self) -> dict[str, float]:
         """Floating-point operations ("flops") and bytes moved ("bytes accessed"), estimated from the types."""

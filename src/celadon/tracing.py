@@ -119,6 +119,7 @@ class Interpreter(Protocol):
 class _State(threading.local):
     interpreter: Interpreter | None = None
     source: Source | None = None
+    scope: str = ""
 
 
 class Outside:
@@ -384,13 +385,36 @@ def recorded(name: str = "main", tracing: bool = True) -> Generator[Record]:
             record.open = False
 
 
+class Scoped(str):
+    """The name of a function, with the named scopes in which it is at work."""
+
+    __slots__ = ("scope",)
+
+    def __new__(cls, function: str, scope: str) -> Scoped:
+        self = str.__new__(cls, f"{function} in {scope}")
+        self.scope = scope
+        return self
+
+
+@contextmanager
+def in_scope(scope: str) -> Generator[None]:
+    """Equations recorded in the block bear these names (joined by slashes), and no others."""
+    before = state.scope
+    state.scope = scope
+    try:
+        yield
+    finally:
+        state.scope = before
+
+
 def user_source() -> Source | None:
     """File, line and function of the innermost frame outside this package."""
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            return code.co_filename, frame.f_lineno, code.co_name
+            function = Scoped(code.co_name, state.scope) if state.scope else code.co_name
+            return code.co_filename, frame.f_lineno, function
         frame = frame.f_back
     return None
 

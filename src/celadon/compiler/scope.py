@@ -20,6 +20,11 @@ class Symbols(Protocol):
     """What a scope asks of the module it is part of."""
 
     full: bool
+    located: bool
+
+    def location(self, equation: Equation) -> str:
+        """What a line says of where its op comes from."""
+        ...
 
     def symbol(self, equation: Equation) -> str:
         """The name of the private function that an equation calls, with its @."""
@@ -147,11 +152,19 @@ class Scope:
                     types[i] = ArrayType(out.shape, type.dtype)
         return types
 
+    def _locate(self, start: int, location: str) -> None:
+        """Say of the lines from `start` on where they come from; those made later stay as they are."""
+        self.lines[start:] = [line + location if line else line for line in self.lines[start:]]
+
     def body(self, program: Program) -> list[str]:
         """Write the captured arrays and equations of a program; the names of its outputs are returned."""
         names, write = self.names, self.symbols.write
         for var, array in program.captures:
             names[var] = self.captured(array)
+        located = self.symbols.located
         for equation in program.equations:
+            start = len(self.lines)
             write(self, equation, [names[x] if type(x) is Var else self.operand(x) for x in equation.inputs])
+            if located:
+                self._locate(start, self.symbols.location(equation))
         return [self.operand(x) for x in program.outputs]

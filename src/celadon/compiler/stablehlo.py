@@ -25,12 +25,14 @@ MACROS = frozenset([*PRIVATE, *text_lapack.KEPT, "scan", "top_k"])
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 
 
-def print_module(module: Module, full: bool = False) -> str:
+def print_module(module: Module, full: bool = False, located: bool = False) -> str:
     """The text of a module.
 
     Args:
         module: a lowered module. Macro ops named in `MACROS` may be left in it.
         full: print the elements of large captured arrays too; otherwise those above 1024 elements are elided.
+
+        located: print where each op comes from.
 
     Returns:
         The text that JAX prints for the same program.
@@ -45,7 +47,7 @@ def print_module(module: Module, full: bool = False) -> str:
     }
     <BLANKLINE>
     """
-    writer = _Writer(full)
+    writer = _Writer(full, located)
     module, tokens = threaded(module)
     writer.declare(module.program)
     name = _quoted(re.sub(r"[^\w.-]", "_", module.name).rstrip("_"))
@@ -70,8 +72,8 @@ def _has_text(op: Op) -> bool:
 class _Writer:
     """The symbols of a module, and how its functions and equations are written."""
 
-    def __init__(self, full: bool):
-        self.full = full
+    def __init__(self, full: bool, located: bool):
+        self.full, self.located, self.function = full, located, ""
         self.taken = {"main"}
         self.conflicts = 0
         self.names: dict[object, str] = {}
@@ -117,8 +119,17 @@ class _Writer:
     def callback(self, equation: Equation) -> int:
         return self.callbacks[id(equation)]
 
+    def location(self, equation: Equation) -> str:
+        """Where an equation comes from: the function being written, named scopes, the op, the user's line."""
+        if equation.source is None:
+            return ""
+        file, line, function = equation.source
+        scope: str = getattr(function, "scope", "")
+        name = "/".join([f"jit({self.function})", *([scope] if scope else []), equation.op.name])
+        return f" loc({_string(name)}({_string(file)}:{line}:0))"
+
     def main(self, module: Module, tokens: int) -> Lines:
-        program = module.program
+        program, self.function = module.program, module.name.removeprefix("jit_")
         scope = Scope(self)
         arguments = [scope.argument() for _ in program.inputs]
         scope.names.update(zip(program.inputs, arguments, strict=True))
@@ -131,6 +142,7 @@ class _Writer:
         return _framed(f"public @main({', '.join(shown)}){arrow}", scope, outputs, types)
 
     def private(self, symbol: str, program: Program) -> Lines:
+        self.function = program.name
         scope = Scope(self)
         arguments = [scope.argument() for _ in program.inputs]
         scope.names.update(zip(program.inputs, arguments, strict=True))

@@ -213,3 +213,26 @@ class InvalidValue(CeladonError, FloatingPointError):
     trigger = "with celadon.debug_nans(True):\n    celadon.jit(lambda x: cnp.log(x) * 2)(-1.0)"
     cured = "with celadon.debug_nans(True):\n    celadon.jit(lambda x: cnp.log(x) * 2)(1.0)"
     related = ("CEL920",)
+
+
+class TracerLeaked(CeladonError, RuntimeError):
+    code = "CEL930"
+    title = "A traced value outlived its trace"
+    message = "a traced {type} of {function}, made at {made}, is still held by {holders} after the trace has ended"
+    cause = "The function stored a traced value outside of itself: in a global, an attribute, a list."
+    cure = "Return the value instead; what is stored would be of no use, as it never gets a concrete value."
+    when = "When a function is traced while checking_leaks is on."
+    trigger = "kept = []\nwith celadon.checking_leaks():\n    celadon.jit(lambda x: kept.append(x))(1.0)"
+    cured = "with celadon.checking_leaks():\n    kept = [celadon.jit(lambda x: x)(1.0)]"
+    related = ("CEL205",)
+
+
+class ScopeNameInvalid(CeladonError, TypeError):
+    code = "CEL931"
+    title = "A named scope needs a string"
+    message = "named_scope was given {name}, which is of type {type}"
+    cause = "The name stands in texts and messages."
+    cure = "Pass a string."
+    when = "When named_scope is entered, or a function that it decorates is called."
+    trigger = "with celadon.named_scope(3):\n    pass"
+    cured = "with celadon.named_scope('third'):\n    pass"

@@ -11,6 +11,7 @@ _HOMES = {
     "jacobians": "hessian jacfwd jacobian jacrev",
     "mapping": "vmap",
     "recompute": "checkpoint print_saved_residuals remat",
+    "scopes": "ensure_compile_time_eval named_call named_scope",
     "solving": "custom_linear_solve custom_root",
     "saving": "checkpoint_name checkpoint_policies",
 }

@@ -23,4 +23,9 @@ from celadon.transforms.jacobians import hessian as hessian, jacfwd as jacfwd, j
 from celadon.transforms.mapping import vmap as vmap
 from celadon.transforms.recompute import checkpoint as checkpoint, print_saved_residuals as print_saved_residuals, remat as remat
 from celadon.transforms.saving import checkpoint_name as checkpoint_name, checkpoint_policies as checkpoint_policies
+from celadon.transforms.scopes import (
+    ensure_compile_time_eval as ensure_compile_time_eval,
+    named_call as named_call,
+    named_scope as named_scope,
+)
 from celadon.transforms.solving import custom_linear_solve as custom_linear_solve, custom_root as custom_root

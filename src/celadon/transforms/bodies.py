@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon import errors, settings, tracing, tree
+from celadon import errors, leaks, settings, tracing, tree
 from celadon.array import Array
 from celadon.program import Literal, Program, literal
 from celadon.tracing import Tracer, Value, outside, recorded, type_of
@@ -127,6 +127,7 @@ def traced(function: Function, form: Form, axes: object = None) -> Body:
     found = table.get(key)
     if found is None:
         found = _trace(function, form)
+        leaks.require_none()
         if not any(isinstance(x, Tracer) for x in found.held):
             if len(table) >= _KEPT:
                 table.clear()

@@ -99,7 +99,7 @@ class _Vjp(Rule):
 
 class _Rule(_Vjp):
     def __init__(self, owner: custom_vjp, given: Arguments):
-        self.owner, self.given, self.name = owner, given, tree_name(owner.fun)
+        self.owner, self.given, self.name = owner, given._replace(leaves=[]), tree_name(owner.fun)
         self.types = tuple([x.type for x in given.leaves])
         self.tree: tree.PyTreeDef | None = None
         self.residuals: tree.PyTreeDef | None = None

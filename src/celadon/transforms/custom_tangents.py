@@ -84,7 +84,7 @@ class _Rule(Rule):
     op = call_op
 
     def __init__(self, owner: custom_jvp, given: Arguments):
-        self.owner, self.given, self.name = owner, given, tree_name(owner.fun)
+        self.owner, self.given, self.name = owner, given._replace(leaves=[]), tree_name(owner.fun)
         self.tree: tree.PyTreeDef | None = None
 
     def run(self, values: Values) -> list[Any]:

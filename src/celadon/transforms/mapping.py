@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from celadon import errors, tracing, tree
+from celadon import errors, leaks, tracing, tree
 from celadon.signature import Parameters, parameters_of
 from celadon.tracing import interpreting
 from celadon.transforms import rules  # noqa: F401  (of ops that hold programs)
@@ -51,7 +51,9 @@ def vmap(
         call = _Call(fun, args, kwargs)
         axes = call.axes(in_axes)
         size = call.size(axes, axis_size)
-        return _mapped(call, axes, out_axes, (size, axis_name))
+        result = _mapped(call, axes, out_axes, (size, axis_name))
+        leaks.require_none()
+        return result
 
     return mapped
 

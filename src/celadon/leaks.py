@@ -1,0 +1,47 @@
+"""What checking_leaks asks for: after a trace, no value of it may still be held by anyone."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from celadon import errors
+from celadon.settings import Setting
+from celadon.tracing import Tracer
+
+checking_leaks = Setting("jax_check_tracer_leaks", False, keyed=True)
+
+
+def require_none() -> None:
+    """Raise `TracerLeaked` if a value of a trace that has ended is alive, and the setting asks for that.
+
+    >>> require_none()
+    """
+    if not checking_leaks.value:
+        return
+    gc.collect()
+    alive = [x for x in gc.get_objects() if isinstance(x, Tracer) and not x.interpreter.open]
+    if alive:
+        one = alive[0]
+        holders = _holders(one, alive)
+        raise errors.TracerLeaked(type=one.type, function=one.interpreter.name, made=one.made(), holders=holders)
+
+
+def _holders(x: Tracer, found: list[Any]) -> str:
+    """Who refers to a value, in words."""
+    named: list[str] = []
+    for holder in gc.get_referrers(x):
+        if holder is found or type(holder).__name__ == "frame":
+            continue
+        named.append(_words(holder, x))
+    return ", ".join(dict.fromkeys(named)) or "something that can't be seen from Python"
+
+
+def _words(holder: Any, x: Tracer) -> str:
+    if isinstance(holder, dict):
+        keys = [key for key, value in holder.items() if value is x]
+        module = holder.get("__name__")
+        return f"the global {keys[0]} of {module}" if isinstance(module, str) and keys else f"a dict under {keys[0]!r}"
+    if isinstance(holder, Tracer):
+        return "another traced value"
+    return f"a {type(holder).__name__}"
