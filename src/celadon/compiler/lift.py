@@ -75,7 +75,7 @@ class _Scalars:
         self.wanted = wanted
         self.vars: list[Var] = []
         self.values: list[Any] = []
-        self.found: dict[int, Var] = {}
+        self.found: dict[Literal, Var] = {}
 
     def rewritten(self, equation: Equation) -> Equation:
         if not self.wanted:
@@ -90,9 +90,9 @@ class _Scalars:
     def lifted(self, x: Operand) -> Operand:
         if not self.wanted or type(x) is not Literal or x.fixed:
             return x
-        var = self.found.get(id(x))
+        var = self.found.get(x)
         if var is None:
-            var = self.found[id(x)] = Var(x.type)
+            var = self.found[x] = Var(x.type)
             self.vars.append(var)
             self.values.append(x.value)
         return var

@@ -12,6 +12,7 @@ from celadon import errors, leaks, settings, tracing, tree
 from celadon.array import Array
 from celadon.program import Literal, Program, literal
 from celadon.tracing import Tracer, Value, outside, recorded, type_of
+from celadon.transforms.forward import Dual
 from celadon.tree import PyTreeDef
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, canonical, result_type, scalar_type
@@ -109,10 +110,9 @@ def value(x: Any) -> Any:
 
 def known(convert_to: Callable[[Any], Any], x: Any) -> Any:
     """A value as a Python number or truth value; None if it is traced and has none yet."""
-    try:
-        return convert_to(result(x))
-    except errors.ConcretizationTypeError:
-        return None
+    while isinstance(x, Dual):
+        x = x.primal
+    return None if isinstance(x, Tracer) else convert_to(result(x))
 
 
 def result(x: Any) -> Any:

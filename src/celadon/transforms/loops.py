@@ -208,7 +208,7 @@ def _counted(start: int, length: int, body_fun: Function, init_val: Any, unroll:
 
     def step(carry: Any, _: None) -> Any:
         i, v = carry
-        return (add(i, fixed(1, i.type.dtype)), body_fun(i, v)), None
+        return (i + 1 if isinstance(i, int) else add(i, fixed(1, i.type.dtype)), body_fun(i, v)), None
 
     step.__name__ = name_of(body_fun)
     (_, found), _ = scan(step, (start, init_val), None, length=length, unroll=False if unroll is None else unroll)
