@@ -358,6 +358,28 @@ LAX: dict[str, Form | list[Form]] = {
         lambda f, k: f(k.x, -np.inf, celadon.lax.max, (2, 2), (2, 1)),
         lambda f, k: f(k.x, k.s, lambda a, b: a * b, (2, 2)),
     ],
+    "cond": [
+        lambda f, k: f(k.ready, lambda x: x * k.s, lambda x: x + k.t, k.x),
+        lambda f, k: f(k.scalar > k.s, lambda: (k.x, k.y), lambda: (k.y, k.x)),
+    ],
+    "switch": lambda f, k: f(k.start, [lambda x: x * k.s, lambda x: x - k.t, lambda x: x], k.x),
+    "while_loop": [
+        lambda f, k: f(lambda c: c[0] < k.whole, lambda c: (c[0] + 1, c[1] * k.s), (0, k.x)),
+        lambda f, k: f(lambda c: c[0] < k.start, lambda c: (c[0] + 1, c[2], c[1]), (0, k.x, k.y)),
+    ],
+    "fori_loop": [
+        lambda f, k: f(0, k.whole, lambda i, c: c * k.s + i, k.x),
+        lambda f, k: f(k.other, k.start + k.whole, lambda i, c: c * k.s + i, k.x),
+    ],
+    "scan": [
+        lambda f, k: f(lambda c, row: (c * k.s + row, (c, row * k.t)), k.v, k.x),
+        lambda f, k: f(lambda c, row: (c * k.s + row.sum(), c * k.w), k.t, k.x, reverse=True, unroll=k.other),
+        lambda f, k: f(lambda c, _: (c.T @ k.square * k.t, None), k.square, None, length=k.whole),
+        lambda f, k: f(lambda c, row: (celadon.lax.cond(c > k.s, lambda: c, lambda: c * k.t), row), 1.0, k.x),
+        lambda f, k: celadon.grad(lambda x: f(lambda c, row: (cnp.sin(c * k.s) * row, c), k.v, x)[0].sum())(k.x),
+    ],
+    "map": [lambda f, k: f(lambda row: row * k.s, k.x), lambda f, k: f(lambda row: row * k.s, k.x, batch_size=2)],
+    "associative_scan": lambda f, k: f(lambda a, b: a + b * k.s, k.x),
     "shift_left": lambda f, k: f(k.i, k.j),
     "shift_right_arithmetic": lambda f, k: f(k.i, k.j),
     "shift_right_logical": lambda f, k: f(k.i, k.j),

@@ -19,7 +19,10 @@ IDS = [call.name for call in CALLS]
 BY_SHAPE = dict.fromkeys(
     ("numpy.searchsorted", "numpy.searchsorted/1", "numpy.digitize", "random.choice/3"),
     "the search halves as often as the extent has bits",
-)
+) | {
+    "lax.associative_scan": "pairs are joined as often as the extent has bits",
+    "lax.map/1": "an extent that batches do not divide leaves a remainder",
+}
 BY_SCALAR = {
     "numpy.take": "what a gather gives outside is a parameter of the op",
     "lax.scatter_apply": "the numbers of a function of single elements belong to it",
