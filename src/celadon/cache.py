@@ -100,6 +100,8 @@ class Store:
         return made, seconds
 
     def _touch(self, key: object, executable: Executable) -> None:
+        if not executable.nbytes:  # it costs nothing to make again, and may hold what others wait to be rid of
+            return
         with self.lock:
             if key not in self.recent:
                 self.recent[key] = executable

@@ -14,15 +14,16 @@ Token = tuple[object, ...]
 
 
 class Unit:
-    """Equations that run as one. `before` is a bit set of the units that must have run, directly or not."""
+    """Equations that run as one. `before` is a bit set of the units that must have run, directly or not; `follows` is the
+    unit with the effects that come just before its own, or -1."""
 
-    __slots__ = ("before", "equations", "kind", "token")
+    __slots__ = ("before", "equations", "follows", "kind", "token")
 
     def __init__(self, kind: str, token: Token):
         self.kind, self.token = kind, token
         self.equations: list[int] = []
         self.before = 0
-    follows: int = -1  # the unit with the effects that come just before its own
+        self.follows = -1
 
 
 def kind_of(equation: Equation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,22 +81,33 @@ def _argument(x: Any, is_key: bool) -> Array:
     return kept.typed(ArrayType(kept.type.shape, KEY)) if is_key and kept.type.dtype == BITS else kept
 
 
+Level = tuple[tuple[int | None, ...], int]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """A function for a whole batch: called for one member after the other, its results stacked."""
+    """A function for a whole batch, or a batch of batches: called for one member after the other, its results stacked.
 
-    function: Any
-    axes: tuple[int | None, ...]
-    size: int
+    levels: for each batch, the innermost first, where it stands in each argument, and its size. The members of the
+    innermost batch are the slowest to change, as when each batch is unrolled by itself.
+    """
+
+    function: Host
+    levels: tuple[Level, ...]
 
     def __call__(self, arrays: Arrays) -> list[Any]:
         hosts = [x.host if type(x) is Array else x for x in arrays]
-        made = [self.function([*map(_member, hosts, self.axes, [k] * len(hosts))]) for k in range(self.size)]
-        return [*map(np.stack, zip(*made, strict=True))] if made else [np.zeros(t.shape, t.dtype) for t in self.results]
+        made = [np.zeros(t.shape, t.dtype) for t in self.results]
+        for place in itertools.product(*(range(size) for _, size in self.levels)):
+            found = self.function([_member(x, k, place, self.levels) for k, x in enumerate(hosts)])
+            for whole, x in zip(made, found, strict=True):
+                whole[place[::-1]] = x
+        return made
 
     @property
     def results(self) -> Types:
-        return tuple([t.with_shape((self.size, *t.shape)) for t in self.function.results])
+        sizes = tuple([size for _, size in reversed(self.levels)])
+        return tuple([t.with_shape((*sizes, *t.shape)) for t in self.function.results])
 
     @property
     def name(self) -> str:
@@ -110,8 +122,11 @@ class Members:
         return self.function.word
 
 
-def _member(x: Any, axis: int | None, index: int) -> Any:
-    return x if axis is None else x[(slice(None),) * axis + (index,)]
+def _member(x: Any, argument: int, place: Sequence[int], levels: Sequence[Level]) -> Any:
+    for index, (axes, _) in zip(reversed(place), reversed(levels), strict=True):
+        axis = axes[argument]
+        x = x if axis is None else x[(slice(None),) * axis + (index,)]
+    return x
 
 
 def _types(*types: ArrayType, function: Any, shapes: Sequence[Shape], dtypes: Sequence[DType], **params: Any) -> list[ArrayType]:
@@ -138,7 +153,11 @@ def _refused(primals: Arrays, tangents: Arrays, *, function: Any, **params: Any)
 
 
 def _members(op: Op, batch: Any, axes: Sequence[int | None], values: Arrays, params: dict[str, Any]) -> Any:
-    function = Members(params["function"], tuple(axes), batch.size)
+    function, level = params["function"], (tuple(axes), batch.size)
+    if type(function) is Members:
+        function = Members(function.function, (*function.levels, level))
+    else:
+        function = Members(function, (level,))
     found = op(*values, **(params | declared(function)))
     return found, [0] * len(found)
 
