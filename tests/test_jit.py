@@ -432,7 +432,7 @@ def test_a_tracer_is_copied_as_itself_and_not_pickled_or_formatted():
             celadon.jit(lambda x, use=use: use(x))(1.0)
 
 
-def test_a_deque_is_no_argument():
+def test_what_optree_alone_takes_apart_is_no_argument():
     with pytest.raises(errors.ArgumentNotArray, match=r"x\['a'\].*deque"):
         celadon.jit(lambda x: x)({"a": collections.deque([1.0]), "b": 1.0})
 

@@ -29,6 +29,7 @@ COMPILER_MAY_IMPORT = 2
 THIRD_PARTIES = {
     "numpy": None,
     "ml_dtypes": None,
+    "optree": {"tree", "tree_nodes"},
     "llvmlite": {"cpu.llvm"},
     "scipy_openblas32": {"cpu.blas"},
     "platformdirs": {"cpu.store"},

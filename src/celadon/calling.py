@@ -6,6 +6,7 @@ import functools
 import time
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -279,11 +280,11 @@ class Request:
         self.positions = self._positions(static.indices)
         self.traced_args = tuple([x for i, x in enumerate(args) if i not in self.positions])
         self.traced_kwargs = {k: v for k, v in kwargs.items() if k not in static.names} if static.names else kwargs
-        self.leaves, self.outline = tree.outlined((self.traced_args, self.traced_kwargs))
+        self.leaves, self.spec = tree.flatten_spec((self.traced_args, self.traced_kwargs))
         self.types = tuple([type_of_leaf(x) or self._refuse(i) for i, x in enumerate(self.leaves)])
         self.static_values = self._static_values()
         self.static_keys = tuple([statics.key_of(v, name, jitted.name) for name, v in self.static_values])
-        self.key = (self.outline, self.types, self.static_keys, settings.key())
+        self.key = (self.spec, self.types, self.static_keys, settings.key())
 
     def _positions(self, indices: tuple[int, ...]) -> frozenset[int]:
         if not indices:
@@ -292,7 +293,7 @@ class Request:
 
     @functools.cached_property
     def tree(self) -> Any:
-        return tree.PyTreeDef(self.outline)
+        return tree.PyTreeDef(self.spec)
 
     def _static_values(self) -> tuple[tuple[str, Any], ...]:
         name_of = self.jitted.parameters.name_of
@@ -307,7 +308,7 @@ class Request:
 
     def names(self) -> tuple[str, ...]:
         known = self.jitted.table.names
-        key = (self.outline, len(self.args))
+        key = (self.spec, len(self.args))
         if key not in known:
             known[key] = self._named()
         return known[key]
@@ -316,7 +317,11 @@ class Request:
         paths = tree.flatten_with_path((self.traced_args, self.traced_kwargs))[0]
         shift = [i for i in range(len(self.args)) if i not in self.positions]
         pairs = [(_first(path), keystr(path[2:])) for path, _ in paths]
-        return leaf_names(self.jitted.parameters, pairs, shift)
+        found = leaf_names(self.jitted.parameters, pairs, shift)
+        for name, (_, leaf) in zip(found, paths, strict=True):
+            if isinstance(leaf, deque):  # which optree alone takes apart
+                raise errors.ArgumentNotArray(argument=name, function=self.jitted.name, type=type(leaf).__name__)
+        return found
 
     def signature(self) -> Signature:
         name_of = self.jitted.parameters.name_of

@@ -1,4 +1,4 @@
-"""Trees of containers go in; leaves and a hashable treedef come out, and back.
+"""Trees of containers go in; leaves and a hashable treedef come out, and back; the one file that knows optree.
 
 A tree is made of tuples, lists, dicts (in the order of their sorted keys), OrderedDicts, defaultdicts, namedtuples,
 None (a container without children) and classes registered in `celadon.tree_util`; anything else is a leaf.
@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import builtins
 import functools
+import warnings
+from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from celadon import errors, tree_nodes as nodes, tree_outlines
-from celadon.facade import Lazy
+import optree
+from optree import PyTreeSpec
+
+from celadon import errors, tree_nodes as nodes, tree_outlines, tree_partings
 from celadon.tree_fields import static
-from celadon.tree_nodes import LEAF, IsLeaf, Leaf
-from celadon.tree_outlines import Outline
+from celadon.tree_nodes import IsLeaf, Leaf, Node
+from celadon.tree_partings import Parting
 from celadon.tree_paths import KeyPath, place
-
-if TYPE_CHECKING:
-    from celadon import tree_partings
-    from celadon.tree_partings import Parting
-else:
-    tree_partings = Lazy("celadon.tree_partings")
 
 __all__ = ["all", "broadcast", "flatten", "flatten_with_path", "leaves", "leaves_with_path", "map", "map_with_path"]
 __all__ += ["reduce", "reduce_associative", "static", "structure", "transpose", "unflatten"]
+
+NAMESPACE = "celadon"
+"""Under this name optree keeps our classes apart from those of its other users."""
 
 _UNSET: Any = object()
 
@@ -33,29 +34,33 @@ _UNSET: Any = object()
 class PyTreeDef:
     """The structure of a tree without its leaves: hashable, comparable, picklable.
 
-    `root` is its outline, the quickest key.
+    `spec` is optree's own object, the quickest key.
 
     >>> structure({"b": 1, "a": (2, None)})
     PyTreeDef({'a': (*, None), 'b': *})
     """
 
-    def __init__(self, root: Outline) -> None:
-        self.root = root
+    def __init__(self, spec: PyTreeSpec) -> None:
+        self.spec = spec
 
     @functools.cached_property
+    def root(self) -> Node | Leaf:
+        return tree_outlines.outline(self.spec)
+
+    @property
     def num_leaves(self) -> int:
-        return tree_outlines.count(self.root)
+        return self.spec.num_leaves
 
     @property
     def num_nodes(self) -> int:
-        return tree_outlines.count_all(self.root)
+        return self.spec.num_nodes
 
     def unflatten(self, leaves: Iterable[Any], /) -> Any:
         """The tree with these leaves."""
         leaves = list(leaves)
-        if len(leaves) != self.num_leaves:
+        if len(leaves) != self.spec.num_leaves:
             raise errors.LeafCountDiffers(treedef=self, expected=self.num_leaves, found=len(leaves))
-        return tree_outlines.filled(self.root, iter(leaves))
+        return self.spec.walk(leaves, nodes.build)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
         """What stands in a tree at the places of this structure's leaves."""
@@ -63,22 +68,22 @@ class PyTreeDef:
 
     def compose(self, inner: PyTreeDef, /) -> PyTreeDef:
         """This structure with another one at each of its leaves."""
-        return PyTreeDef(tree_outlines.grafted(self.root, inner.root))
+        return PyTreeDef(self.spec.compose(inner.spec))
 
     def children(self) -> list[PyTreeDef]:
         """The structures of the root's children."""
-        return [] if isinstance(self.root, Leaf) else [PyTreeDef(child) for child in self.root.children]
+        return [PyTreeDef(child) for child in self.spec.children()]
 
     def node_data(self) -> tuple[type, Any] | None:
         """Class and metadata of the root, None for a leaf."""
         root = self.root
         if isinstance(root, Leaf):
             return None
-        return root.type, tree_outlines.node_data(root)
+        return root.type, list(root.data) if root.type is dict else root.data
 
     def walk(self, f_node: Callable[..., Any], f_leaf: Callable[[Any], Any] | None, leaves: Iterable[Any], /) -> Any:
         """Calls f_leaf(leaf) at the leaves and f_node(results of the children, metadata) at the containers."""
-        return tree_outlines.walked(self.root, f_node, f_leaf, iter(leaves))
+        return self.spec.walk(leaves, lambda cls, data, children: f_node(children, data), f_leaf)
 
     def from_iterable_tree(self, tree: Any, /) -> Any:
         """A tree of this structure from nested iterables."""
@@ -89,8 +94,7 @@ class PyTreeDef:
         """The structure with this root and these children; the inverse of node_data() and children()."""
         if node_data is None:
             return LEAF_TREEDEF
-        cls, data = node_data
-        return PyTreeDef(tree_outlines.root_of(cls, data, tuple([child.root for child in children])))
+        return _compound(nodes.build(node_data[0], node_data[1], [child.spec for child in children]))
 
     make_from_node_data_and_children = from_node_data_and_children
 
@@ -98,22 +102,26 @@ class PyTreeDef:
         if not isinstance(other, PyTreeDef):
             return NotImplemented
         try:
-            return self.root == other.root
+            return self.spec == other.spec
         except Exception:
             tree_partings.difference(self.root, other.root)
             raise
 
     def __hash__(self) -> int:
-        return hash(self.root)
+        return hash(self.spec)
 
     def __repr__(self) -> str:
         return f"PyTreeDef({tree_outlines.text(self.root)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PyTreeDef, (self.root,)
+        return PyTreeDef, (self.spec,)
 
 
-LEAF_TREEDEF = PyTreeDef(LEAF)
+def _compound(collection: Any) -> PyTreeDef:
+    return PyTreeDef(optree.treespec_from_collection(collection, namespace=NAMESPACE))
+
+
+LEAF_TREEDEF = PyTreeDef(optree.treespec_leaf(namespace=NAMESPACE))
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
@@ -122,7 +130,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     >>> treedef_tuple([structure(1), structure([1])])
     PyTreeDef((*, [*]))
     """
-    return PyTreeDef(nodes.Node(tuple, None, tuple([treedef.root for treedef in treedefs])))
+    return _compound(tuple([treedef.spec for treedef in treedefs]))
 
 
 def register(
@@ -133,10 +141,15 @@ def register(
     fields: tuple[str, ...] | None = None,
 ) -> None:
     """Makes a class a node; one of the two flatten functions may be missing, `fields` name a dataclass' children."""
-    if cls in nodes.registrations or cls in nodes.openers:
+    if cls in nodes.registrations or cls in nodes.openers or cls is deque:
         raise errors.NodeClassTaken(type=cls.__name__)
-    nodes.registrations[cls] = nodes.Registration(flatten, unflatten, flatten_with_keys, fields)
-    tree_outlines.leaf_types.discard(cls)
+    take_apart: Any = flatten or nodes.keys_beside(flatten_with_keys)
+    with warnings.catch_warnings():  # a namedtuple class may be registered, of which optree warns
+        warnings.simplefilter("ignore", UserWarning)
+        optree.register_pytree_node(  # pyright: ignore[reportUnknownMemberType]
+            cls, take_apart, unflatten, namespace=NAMESPACE
+        )
+    nodes.registrations[cls] = nodes.Registration(take_apart, unflatten, flatten_with_keys, fields)
 
 
 def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
@@ -155,22 +168,19 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     >>> flatten({"b": [1, 2], "a": (3, None)})
     ([3, 1, 2], PyTreeDef({'a': (*, None), 'b': [*, *]}))
     """
-    found, root = outlined(tree, is_leaf)
-    return found, PyTreeDef(root)
-
-
-def outlined(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Outline]:
-    """As flatten, for calls: leaves and outline, of which `PyTreeDef(outline)` may be made later."""
-    found: list[Any] = []
     try:
-        if is_leaf is None:
-            return found, tree_outlines.outline(tree, found)
-        return found, tree_outlines.outline_until(tree, nodes.stop_at(is_leaf), found)
+        found, spec = optree.tree_flatten(tree, nodes.stop_at(is_leaf), namespace=NAMESPACE)
     except RecursionError:
         raise errors.TreeTooDeep(root=nodes.name_of(nodes.class_of(tree))) from None
     except Exception:
         _name_culprit(tree, is_leaf)
         raise
+    return found, PyTreeDef(spec)
+
+
+def flatten_spec(tree: Any) -> tuple[list[Any], PyTreeSpec]:
+    """Takes a tree apart as fast as it gets, for calls: leaves and optree's own structure, `PyTreeDef(spec)` later."""
+    return optree.tree_flatten(tree, namespace=NAMESPACE)
 
 
 def _name_culprit(tree: Any, is_leaf: IsLeaf) -> None:
@@ -400,17 +410,19 @@ def flatten_with_path(
     >>> flatten_with_path((1, {"a": 2}))[0]
     [((SequenceKey(idx=0),), 1), ((SequenceKey(idx=1), DictKey(key='a')), 2)]
     """
-    if is_leaf is None and not tree_outlines.has_classes((flat := flatten(tree))[1].root):
+    if is_leaf is None and not (flat := flatten(tree))[1].spec.namespace:
         return list(zip(paths(flat[1]), flat[0], strict=True)), flat[1]
     answers: list[bool] = []
+    plain = nodes.stop_at(is_leaf) if not is_leaf_takes_path else deque.__instancecheck__
 
     def stop(path: KeyPath, value: Any) -> bool:
-        answers.append(is_leaf is not None and nodes.answer(is_leaf(path, value) if is_leaf_takes_path else is_leaf(value)))
+        asked = is_leaf_takes_path and is_leaf is not None and nodes.answer(is_leaf(path, value))
+        answers.append(asked or plain(value))
         return answers[-1]
 
     pairs = list(nodes.walk(tree, stop))
     again = iter(answers)
-    return pairs, PyTreeDef(tree_outlines.outline_until(tree, lambda _: next(again), []))
+    return pairs, PyTreeDef(optree.tree_structure(tree, lambda _: next(again), namespace=NAMESPACE))
 
 
 def leaves_with_path(
@@ -462,4 +474,5 @@ def paths(treedef: PyTreeDef) -> list[KeyPath]:
 
 def check_metadata(treedef: PyTreeDef) -> None:
     """Raises MetadataAmbiguous where metadata can't be compared, before the structure becomes part of a key."""
-    tree_outlines.check_metadata(treedef.root)
+    if treedef.spec.namespace:
+        tree_outlines.check_metadata(treedef.root)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,76 +16,44 @@ IsLeaf = Callable[[Any], bool] | None
 
 
 class Leaf:
-    """The place of a leaf in a treedef; there is one object of this class, LEAF."""
+    """The place of a leaf in a treedef."""
 
     def __repr__(self) -> str:
         return "*"
-
-    def __reduce__(self) -> str:
-        return "LEAF"
 
 
 LEAF = Leaf()
 
 
-class Node(NamedTuple):
-    """One container: children are values (of a tree) or nodes and LEAF (of a treedef)."""
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One container: children are values (of a tree) or nodes and LEAF (of a treedef).
+
+    `named` are the keys of a registered class' children, where it gave them; see `keys`.
+    """
 
     type: type[Any]
     data: Any
     children: tuple[Any, ...]
+    named: KeyPath | None = None
 
     @property
     def keys(self) -> KeyPath:
         """The keys of the children."""
+        if self.named is not None:
+            return self.named
+        if self.type in registrations:
+            return tuple(map(FlattenedIndexKey, range(len(self.children))))
         if is_dict(self.type):
             return tuple(map(DictKey, self.data[1] if self.type is defaultdict else self.data))
         fields: tuple[str, ...] | None = getattr(self.type, "_fields", None)
         return tuple(map(SequenceKey, range(len(self.children)))) if fields is None else tuple(map(GetAttrKey, fields))
 
-    def over(self, children: tuple[Any, ...]) -> Node:
-        """The same container with other children."""
-        return Node(self.type, self.data, children)
-
-
-class ClassNode(Node):
-    """A node of a registered class; `named` are the keys of its children, where the class gave them.
-
-    Its metadata are a user's: what has no hash counts as equal until compared.
-    """
-
-    named: KeyPath | None = None
-
-    @property
-    def keys(self) -> KeyPath:
-        return tuple(map(FlattenedIndexKey, range(len(self.children)))) if self.named is None else self.named
-
-    def over(self, children: tuple[Any, ...]) -> ClassNode:
-        node = ClassNode(self.type, self.data, children)
-        node.named = self.named
-        return node
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ClassNode) and tuple(self) == tuple(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((self.type, _hash(self.data), self.children))
-
-
-def _hash(data: Any) -> int:
-    try:
-        return hash(data)
-    except TypeError:
-        return 0
-
 
 class Registration(NamedTuple):
     """How a class is taken apart and built; `fields` name the children of a dataclass."""
 
-    flatten: Callable[[Any], Any] | None
+    flatten: Callable[[Any], Any]
     unflatten: Callable[[Any, Any], Any]
     flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None
     fields: tuple[str, ...] | None = None
@@ -125,33 +93,21 @@ def is_struct_sequence(cls: type[Any]) -> bool:
 
 def is_node(cls: type[Any]) -> bool:
     """Whether instances of a class are containers."""
-    return cls in registrations or cls in openers or is_record(cls)
+    return cls in registrations or cls in openers or is_namedtuple(cls) or is_struct_sequence(cls)
 
 
 def open_node(value: Any) -> Node | None:
     """One level of a tree, or None for a leaf.
 
     >>> open_node({"b": 1, "a": 2})
-    Node(type=<class 'dict'>, data=('a', 'b'), children=(2, 1))
+    Node(type=<class 'dict'>, data=('a', 'b'), children=(2, 1), named=None)
     """
     cls = class_of(value)
     if cls in registrations:
         return _open_registered(value, registrations[cls])
-    opener = openers.get(cls) or (_open_sequence if is_record(cls) else None)
-    if opener is None:
-        return None
-    data, children = opener(value)
-    return Node(cls, data, tuple(children))
-
-
-@functools.lru_cache(4096)
-def is_record(cls: type[Any]) -> bool:
-    """Whether a class is a tuple with names for its elements: a namedtuple, or one of the interpreter's own.
-
-    >>> is_record(tuple)
-    False
-    """
-    return is_namedtuple(cls) or is_struct_sequence(cls)
+    if cls in openers:
+        return openers[cls](value)
+    return _open_sequence(value) if is_namedtuple(cls) or is_struct_sequence(cls) else None
 
 
 def field_keys(cls: type[Any]) -> KeyPath | None:
@@ -160,32 +116,29 @@ def field_keys(cls: type[Any]) -> KeyPath | None:
     return None if fields is None else tuple(map(GetAttrKey, fields))
 
 
-Opened = tuple[Any, Sequence[Any]]  # the metadata and children of a container
+def _open_none(value: None) -> Node:
+    return Node(type(None), None, ())
 
 
-def _open_none(value: None) -> Opened:
-    return None, ()
+def _open_sequence(value: list[Any] | tuple[Any, ...]) -> Node:
+    return Node(type(value), None, tuple(value))
 
 
-def _open_sequence(value: list[Any] | tuple[Any, ...]) -> Opened:
-    return None, value
+def _open_dict(value: dict[Any, Any]) -> Node:
+    keys = tuple(ordered_keys(value))
+    return Node(dict, keys, tuple([value[key] for key in keys]))
 
 
-def _open_dict(value: dict[Any, Any]) -> Opened:
-    keys = ordered_keys(value)
-    return tuple(keys), [*map(value.__getitem__, keys)]
+def _open_ordered(value: OrderedDict[Any, Any]) -> Node:
+    return Node(OrderedDict, tuple(value), tuple(value.values()))
 
 
-def _open_ordered(value: OrderedDict[Any, Any]) -> Opened:
-    return tuple(value), tuple(value.values())
+def _open_default(value: defaultdict[Any, Any]) -> Node:
+    keys = tuple(ordered_keys(value))
+    return Node(defaultdict, (value.default_factory, keys), tuple([value[key] for key in keys]))
 
 
-def _open_default(value: defaultdict[Any, Any]) -> Opened:
-    keys = ordered_keys(value)
-    return (value.default_factory, tuple(keys)), [value[key] for key in keys]
-
-
-openers: dict[type[Any], Callable[[Any], Opened]] = {
+openers: dict[type[Any], Callable[[Any], Node]] = {
     type(None): _open_none,
     tuple: _open_sequence,
     list: _open_sequence,
@@ -201,43 +154,29 @@ def ordered_keys(keys: Iterable[Any]) -> list[Any]:
     >>> ordered_keys({"q": 0, 3: 1, 1: 2})
     [1, 3, 'q']
     """
-    try:
-        return sorted(keys)
-    except TypeError:
-        listing = list(keys)
-    try:
-        return sorted(listing, key=_type_and_value)
-    except TypeError:
-        return listing
+    listing = list(keys)
+    for by in (None, _type_and_value):
+        try:
+            return sorted(listing, key=by)
+        except TypeError:
+            continue
+    return listing
 
 
 def _type_and_value(key: Any) -> tuple[str, Any]:
     return f"{type(key).__module__}.{type(key).__qualname__}", key
 
 
-def _open_registered(value: Any, registration: Registration) -> ClassNode:
-    if registration.flatten_with_keys is None:
-        return open_registered(value)
+def _open_registered(value: Any, registration: Registration) -> Node:
     cls = class_of(value)
+    if registration.flatten_with_keys is None:
+        children, data = taken_apart(value, registration.flatten)
+        return Node(cls, data, tuple(children), field_keys(cls))
     pairs, data = taken_apart(value, registration.flatten_with_keys)
     pairs = tuple(pairs)
     if not all(map(_is_pair, pairs)):
         raise errors.FlattenFunctionInvalid(type=cls.__name__, result=short(pairs))
-    node = ClassNode(cls, data, tuple([child for _, child in pairs]))
-    node.named = tuple([key for key, _ in pairs])
-    return node
-
-
-def open_registered(value: Any) -> ClassNode:
-    """One level of an instance of a registered class, without its children's keys where the class has them apart."""
-    cls = class_of(value)
-    registration = registrations[cls]
-    if registration.flatten is None:
-        return _open_registered(value, registration)
-    children, data = taken_apart(value, registration.flatten)
-    node = ClassNode(cls, data, tuple(children))
-    node.named = field_keys(cls)
-    return node
+    return Node(cls, data, tuple([child for _, child in pairs]), tuple([key for key, _ in pairs]))
 
 
 def _is_pair(value: Any) -> bool:
@@ -315,12 +254,14 @@ def short(value: Any) -> str:
 
 
 def stop_at(is_leaf: IsLeaf) -> Callable[[Any], bool]:
-    """What is asked at every node, from a user's is_leaf.
+    """What optree asks at every node, from a user's is_leaf.
 
     >>> stop_at(lambda value: value is None)(None)
     True
     """
-    return (lambda value: False) if is_leaf is None else lambda value: answer(is_leaf(value))
+    if is_leaf is None:
+        return deque.__instancecheck__  # a container to optree, a leaf to us
+    return lambda value: answer(is_leaf(value)) or isinstance(value, deque)
 
 
 def answer(result: Any) -> bool:
@@ -337,3 +278,14 @@ def name_of(cls: type[Any]) -> str:
     ('a list', 'an int')
     """
     return f"{'an' if cls.__name__[:1] in 'aeiouAEIO' else 'a'} {cls.__name__}"
+
+
+def keys_beside(flatten_with_keys: Any) -> Callable[[Any], tuple[tuple[Any, ...], Any, KeyPath]]:
+    """From a flatten function with keys, one that returns children, metadata and keys."""
+
+    def take_apart(value: Any) -> tuple[tuple[Any, ...], Any, KeyPath]:
+        pairs, data = taken_apart(value, flatten_with_keys)
+        pairs = tuple(pairs)
+        return tuple([child for _, child in pairs]), data, tuple([key for key, _ in pairs])
+
+    return take_apart

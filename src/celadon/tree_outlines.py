@@ -1,136 +1,57 @@
-"""A tree comes in; its leaves and its outline, nodes and LEAF, go out, and back; outlines are what treedefs hold."""
+"""The structure of a tree goes in; its nodes come out, written, listed by path, checked and filled, for treedefs."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict, defaultdict
 from dataclasses import fields, is_dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from celadon import errors
-from celadon.tree_nodes import (
-    LEAF,
-    ClassNode,
-    Leaf,
-    Node,
-    build,
-    class_of,
-    field_keys,
-    is_namedtuple,
-    is_record,
-    open_node,
-    open_registered,
-    openers,
-    registrations,
-    short,
-)  # fmt: skip
+from celadon.tree_nodes import LEAF, Leaf, Node, build, field_keys, is_namedtuple, registrations, short
 from celadon.tree_paths import KeyPath
 
-Outline = Node | Leaf
-_LEAF_TYPES_AT_MOST = 4096
-_new = tuple.__new__  # a quarter of the time that a named tuple takes to make
-leaf_types: set[type[Any]] = set()
-"""Classes seen whose instances are leaves."""
 
-
-def outline(value: Any, leaves: list[Any]) -> Outline:
-    """The outline of a tree: its root node, whose children are nodes and LEAF; LEAF itself for a single leaf.
+def outline(spec: Any) -> Node | Leaf:
+    """The treedef of an optree structure as nodes, without optree.
 
     Args:
-        value: the tree.
-        leaves: receives its leaves, from left to right.
+        spec: optree's structure.
 
-    >>> found = []
-    >>> outline([1, {"a": 2}], found).children, found
-    ((*, Node(type=<class 'dict'>, data=('a',), children=(*,))), [1, 2])
+    Returns:
+        The root node, whose children are nodes and LEAF; LEAF itself for a single leaf.
     """
-    cls = type(value)
-    if cls in leaf_types:
-        leaves.append(value)
+    if not spec.namespace:  # no registered class, so the keys follow from the containers themselves
+        return spec.walk([LEAF] * spec.num_leaves, _plain)
+    if spec.type is None:
         return LEAF
-    opener = openers.get(cls)
-    if opener is None:
-        return _outline_of_class(value, leaves)
-    data, children = opener(value)
-    return _new(Node, (cls, data, _outlines(children, leaves)))
+    data = spec.one_level().walk(range(spec.num_children), _second)
+    children = tuple([outline(child) for child in spec.children()])
+    return Node(spec.type, _metadata(spec.type, data), children, _named(spec))
 
 
-def _outlines(children: Sequence[Any], leaves: list[Any]) -> tuple[Outline, ...]:
-    if leaf_types.issuperset(map(type, children)):
-        leaves.extend(children)
-        return (LEAF,) * len(children)
-    return tuple([outline(child, leaves) for child in children])
+def _plain(cls: type[Any], metadata: Any, children: tuple[Any, ...]) -> Node:
+    return Node(cls, _metadata(cls, metadata), children)
 
 
-def _outline_of_class(value: Any, leaves: list[Any]) -> Outline:
-    cls = class_of(value)
-    if cls in registrations:
-        node = open_registered(value)
-        return node.over(_outlines(node.children, leaves))
-    if is_record(cls):
-        return Node(cls, None, _outlines(value, leaves))
-    if len(leaf_types) > _LEAF_TYPES_AT_MOST:
-        leaf_types.clear()
-    leaf_types.add(cls)
-    leaves.append(value)
-    return LEAF
+def _second(cls: type[Any], metadata: Any, children: tuple[Any, ...]) -> Any:
+    return metadata
 
 
-def outline_until(value: Any, stop: Callable[[Any], bool], leaves: list[Any]) -> Outline:
-    """The outline of a tree of which all counts as a leaf at which `stop`, asked everywhere, says so."""
-    node = None if stop(value) else open_node(value)
-    if node is None:
-        leaves.append(value)
-        return LEAF
-    return node.over(tuple([outline_until(child, stop, leaves) for child in node.children]))
+def _metadata(cls: type[Any], metadata: Any) -> Any:
+    if cls in (dict, OrderedDict):
+        return tuple(metadata)
+    if cls is defaultdict:
+        return metadata[0], tuple(metadata[1])
+    return metadata if cls in registrations else None
 
 
-def filled(node: Outline, leaves: Iterator[Any]) -> Any:
-    """The tree of an outline with these leaves.
-
-    >>> filled(Node(list, None, (LEAF, LEAF)), iter((1, 2)))
-    [1, 2]
-    """
-    if isinstance(node, Leaf):
-        return next(leaves)
-    cls, data, children = node
-    if children.count(LEAF) == len(children):
-        parts = list(islice(leaves, len(children)))
-    else:
-        parts = [next(leaves) if child is LEAF else filled(child, leaves) for child in children]
-    return parts if cls is list else dict(zip(data, parts)) if cls is dict else build(cls, data, parts)  # noqa: B905
-
-
-def walked(node: Outline, f_node: Callable[..., Any], f_leaf: Callable[[Any], Any] | None, leaves: Iterator[Any]) -> Any:
-    """What f_node makes of the root: it is called with the results of a node's children, and its metadata."""
-    if isinstance(node, Leaf):
-        return next(leaves) if f_leaf is None else f_leaf(next(leaves))
-    children = tuple([walked(child, f_node, f_leaf, leaves) for child in node.children])
-    return f_node(children, node_data(node))
-
-
-def node_data(node: Node) -> Any:
-    """The metadata of a node as JAX gives them."""
-    return list(node.data) if node.type is dict else node.data
-
-
-def grafted(node: Outline, inner: Outline) -> Outline:
-    """An outline with another one at each of its leaves."""
-    if isinstance(node, Leaf):
-        return inner
-    return node.over(tuple([grafted(child, inner) for child in node.children]))
-
-
-def root_of(cls: type[Any], data: Any, children: tuple[Outline, ...]) -> Node:
-    """A node from its class, its metadata as JAX gives them, and the outlines of its children."""
-    if cls in registrations:
-        node = ClassNode(cls, data, children)
-        node.named = field_keys(cls)
-        return node
-    return Node(cls, tuple(data) if cls in (dict, OrderedDict) else data, children)
+def _named(spec: Any) -> KeyPath | None:
+    if spec.type not in registrations:
+        return None
+    entries = spec.entries()
+    return field_keys(spec.type) if entries == list(range(len(entries))) else tuple(entries)
 
 
 def assemble(node: Node | Leaf, tree: Any) -> Any:
@@ -145,7 +66,7 @@ def assemble(node: Node | Leaf, tree: Any) -> Any:
     return build(node.type, node.data, children)
 
 
-def paths(node: Outline) -> list[KeyPath]:
+def paths(node: Node | Leaf) -> list[KeyPath]:
     """The path of each leaf of a treedef.
 
     >>> paths(Node(list, None, (LEAF, LEAF)))
@@ -164,22 +85,12 @@ def _add_paths(node: Node | Leaf, path: KeyPath, found: list[KeyPath]) -> None:
         _add_paths(child, (*path, key), found)
 
 
-def count(node: Outline) -> int:
+def count(node: Node | Leaf) -> int:
     """The number of leaves of a treedef."""
     return 1 if isinstance(node, Leaf) else sum(map(count, node.children))
 
 
-def count_all(node: Outline) -> int:
-    """The number of nodes of a treedef, its leaves among them."""
-    return 1 if isinstance(node, Leaf) else 1 + sum(map(count_all, node.children))
-
-
-def has_classes(node: Outline) -> bool:
-    """Whether a registered class is among the nodes."""
-    return not isinstance(node, Leaf) and (isinstance(node, ClassNode) or any(map(has_classes, node.children)))
-
-
-def check_metadata(node: Outline) -> None:
+def check_metadata(node: Node | Leaf) -> None:
     """Raises MetadataAmbiguous where a registered class has metadata that can't be compared."""
     if isinstance(node, Leaf):
         return
@@ -205,7 +116,7 @@ def comparable(data: Any) -> bool:
     return type(data).__hash__ is not None or isinstance(data == data, (bool, np.bool_))
 
 
-def text(node: Outline) -> str:
+def text(node: Node | Leaf) -> str:
     """A treedef as it prints, without its frame.
 
     >>> text(Node(dict, ("a",), (LEAF,)))

@@ -92,9 +92,8 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     >>> flatten_one_level({"a": [1, 2], "b": 3})
     (([1, 2], 3), ('a', 'b'))
     """
-    registration = tree_nodes.registrations.get(type(tree))
-    if registration is not None and registration.flatten is not None:
-        return tree_nodes.taken_apart(tree, registration.flatten)
+    if type(tree) in tree_nodes.registrations:
+        return tree_nodes.taken_apart(tree, lambda node: tree_nodes.registrations[type(node)].flatten(node)[:2])
     node = _opened(tree)
     data = node.type if tree_nodes.is_namedtuple(node.type) else node.data
     return node.children if node.type in (tuple, dict, type(None)) else list(node.children), data
