@@ -284,6 +284,11 @@ NUMPY: dict[str, Form | list[Form]] = {
     "correlate": lambda f, k: f(k.v, k.w, "full"),
 }
 
+
+def _mapped(function: Callable[..., Any], rows: Any) -> Any:
+    return celadon.vmap(function, axis_name="i")(rows)
+
+
 SCATTER = celadon.lax.ScatterDimensionNumbers((1,), (0,), (0,))
 LAX: dict[str, Form | list[Form]] = {
     "full": lambda f, k: f(k.shape, k.s),
@@ -380,6 +385,31 @@ LAX: dict[str, Form | list[Form]] = {
     ],
     "map": [lambda f, k: f(lambda row: row * k.s, k.x), lambda f, k: f(lambda row: row * k.s, k.x, batch_size=2)],
     "associative_scan": lambda f, k: f(lambda a, b: a + b * k.s, k.x),
+    "platform_dependent": lambda f, k: f(k.x, cpu=lambda x: x * k.s, default=lambda x: x),
+    "custom_linear_solve": [
+        lambda f, k: f(lambda x: x * k.s, k.v, lambda _, b: b / k.s, symmetric=True),
+        lambda f, k: celadon.grad(lambda v: f(lambda x: x * v, v, lambda _, b: b / v * k.t, symmetric=True).sum())(k.v),
+    ],
+    "custom_root": [
+        lambda f, k: f(lambda x: x - k.v * k.s, k.v, lambda g, x: x - g(x), lambda g, y: y),
+        lambda f, k: celadon.grad(
+            lambda v: f(lambda x: x - v * k.s, v, lambda g, x: x - g(x), lambda g, y: y * k.t).sum()
+        )(k.v),
+    ],
+    # across a mapped axis
+    **{f"p{kind}": lambda f, k: _mapped(lambda row: f(row * k.s, "i"), k.x) for kind in ("sum", "mean", "max", "min")},
+    "axis_index": lambda f, k: _mapped(lambda row: row * f("i"), k.x),
+    "axis_size": lambda f, k: _mapped(lambda row: row * f("i"), k.x),
+    "all_gather": [
+        lambda f, k: _mapped(lambda row: f(row * k.s, "i"), k.x),
+        lambda f, k: _mapped(lambda row: f(row, "i", axis=0, tiled=True), k.x),
+    ],
+    "all_to_all": lambda f, k: _mapped(lambda row: f(row * k.s, "i", 0, 0), k.square),
+    "psum_scatter": lambda f, k: _mapped(lambda row: f(row * k.s, "i"), k.square),
+    "pswapaxes": lambda f, k: _mapped(lambda row: f(row * k.s, "i", 0), k.square),
+    "ppermute": lambda f, k: _mapped(lambda row: f(row * k.s, "i", [(0, 1), (1, 0), (2, 3)]), k.x),
+    "pshuffle": lambda f, k: _mapped(lambda row: f(row * k.s, "i", range(k.m)), k.x),
+    "fft": [lambda f, k: f(k.z, "fft", (k.n,)), lambda f, k: f(k.x, celadon.lax.FftType.RFFT, (k.m, k.n))],
     "shift_left": lambda f, k: f(k.i, k.j),
     "shift_right_arithmetic": lambda f, k: f(k.i, k.j),
     "shift_right_logical": lambda f, k: f(k.i, k.j),

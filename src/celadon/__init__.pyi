@@ -41,8 +41,6 @@ from celadon.devices import (
     process_index as process_index,
 )
 from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
-from celadon.leaks import checking_leaks as checking_leaks
-from celadon.nans import debug_infs as debug_infs, debug_nans as debug_nans
 from celadon.keys import (
     default_prng_impl as default_prng_impl,
     legacy_prng_key as legacy_prng_key,

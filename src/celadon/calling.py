@@ -188,8 +188,7 @@ class Jit:
             if no_tracing.value:
                 raise errors.RetracingForbidden(function=self.name, reason="its arguments were not seen before")
             signature = signature or request.signature()
-            found = trace(self, request, signature)
-            leaks.require_none()
+            found = leaks.watched(functools.partial(trace, self, request, signature))
             if not any(isinstance(kept, Tracer) for _, kept in found.program.captures):
                 self.table.traces[request.key] = found
         return found

@@ -16,6 +16,7 @@ from celadon.types import ArrayType
 
 if TYPE_CHECKING:
     from celadon.op import Op
+    from celadon.tracing import Interpreter
 
 _KEPT = 4096
 
@@ -23,9 +24,10 @@ _KEPT = 4096
 class Evaluate:
     """Computes ops at once. One-op programs are kept by op, parameters and types."""
 
-    name, open, outer = "evaluation", True, None
+    name, open = "evaluation", True
 
     def __init__(self) -> None:
+        self.outer: Interpreter | None = None
         self.programs: OrderedDict[object, Program] = OrderedDict()
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from celadon import errors
 from celadon.settings import Setting
@@ -12,19 +13,32 @@ from celadon.tracing import Tracer
 checking_leaks = Setting("jax_check_tracer_leaks", False, keyed=True)
 
 
-def require_none() -> None:
-    """Raise `TracerLeaked` if a value of a trace that has ended is alive, and the setting asks for that.
+Result = TypeVar("Result")
 
-    >>> require_none()
+
+def watched(trace: Callable[[], Result]) -> Result:
+    """What a trace returns. Raises `TracerLeaked` if values of it are alive after its end, and the setting asks for that.
+
+    >>> watched(lambda: 3)
+    3
     """
     if not checking_leaks.value:
-        return
+        return trace()
+    before = _ended()  # those that leaked earlier are none of this trace's; kept, so that no other gets their ids
+    known = {id(x) for x in before}
+    result = trace()
     gc.collect()
-    alive = [x for x in gc.get_objects() if isinstance(x, Tracer) and not x.interpreter.open]
+    alive = [x for x in _ended() if id(x) not in known]
     if alive:
         one = alive[0]
         holders = _holders(one, alive)
         raise errors.TracerLeaked(type=one.type, function=one.interpreter.name, made=one.made(), holders=holders)
+    return result
+
+
+def _ended() -> list[Tracer]:
+    """The values alive whose trace has ended."""
+    return [x for x in gc.get_objects() if isinstance(x, Tracer) and not x.interpreter.open]
 
 
 def _holders(x: Tracer, found: list[Any]) -> str:

@@ -230,7 +230,7 @@ class Tracer(Value):
         return "an unknown line"
 
     def __format__(self, spec: str) -> str:
-        return format(float(self), spec) if spec else str(self)
+        return format(float(self), spec) if spec else str(self)  # pyright: ignore[reportArgumentType]
 
     def __reduce__(self) -> tuple[object, ...]:
         raise self.asked(errors.ConcretizationTypeError, wanted="value to pickle")
@@ -252,7 +252,7 @@ class Recorded(Tracer):
     """
 
     __slots__ = ("source", "variable")
-    interpreter: Record
+    interpreter: Record  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, record: Record, var: Var, source: Source | None = None):
         self.interpreter, self.variable, self.type, self.source = record, var, var.type, source

@@ -7,11 +7,11 @@ from typing import Any
 
 from celadon import errors, tree
 from celadon.numpy.promotion import array, axis_of, operand
+from celadon.program import literal
 from celadon.types import canonical, kind
 from celadon.vocabulary import collective
 from celadon.vocabulary.arithmetic import divide
 from celadon.vocabulary.conversion import convert
-from celadon.vocabulary.kinds import like
 from celadon.vocabulary.shape import reshape
 
 Names = tuple[Any, ...]
@@ -88,7 +88,7 @@ def _mean(total: Any, size: int) -> Any:
         return total / size
     if kind(total.type.dtype) not in "fc":
         total = convert(total, new_dtype=canonical("float64"))
-    return divide(total, like(size, total))
+    return divide(total, literal(size, total.type.dtype, total.type.weak_type))
 
 
 def _reduced(op: Callable[..., Any], name: str) -> Callable[..., Any]:

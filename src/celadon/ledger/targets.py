@@ -84,7 +84,7 @@ def arguments(loaded: Loaded, library: str = "celadon") -> dict[str, Any]:
     if not callable(given):
         return {}
     with answering(library):
-        values = given()
+        values: Any = given()
     names = list(inspect.signature(loaded.function).parameters)
     return dict(zip(names, values, strict=False))
 

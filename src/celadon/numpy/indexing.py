@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -315,9 +315,10 @@ def _nothing(x: Any, batch: Shape, computed: tuple[int, ...], offsets: tuple[int
     return ops.broadcast_in_dim(literal(0, x.type.dtype, x.type.weak_type), shape=shape, broadcast_dimensions=())
 
 
-def iterate(x: Any) -> Any:
+def iterate(x: Any) -> Iterator[Any]:
     """The parts of x along its first axis; outside any trace they share a copy of its memory."""
     if type(x) is not Array or active() is not None:
-        return iter([x[i] for i in range(len(x))])
+        parts: Any = x
+        return iter([parts[i] for i in range(len(parts))])
     part, host = x.type.with_shape(x.type.shape[1:]), np.array(x.host)
     return iter([Array(part, host=host[i, ...]) for i in range(len(x))])

@@ -159,8 +159,8 @@ def at(x: Any, axis: int | None, target: int | None, size: int) -> Any:
     """A batched value with its axis where it is wanted; None is wanted only of what has none."""
     if target is None:
         return x
-    target %= x.type.ndim + (axis is None)
-    return spread(x, target, size) if axis is None else moved(x, axis, target)
+    place: int = target % (x.type.ndim + (axis is None))
+    return spread(x, place, size) if axis is None else moved(x, axis, place)
 
 
 def member(type: ArrayType, axis: int | None) -> ArrayType:

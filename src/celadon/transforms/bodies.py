@@ -126,8 +126,7 @@ def traced(function: Function, form: Form, axes: object = None) -> Body:
     key = (form.tree, form.types, settings.key(), axes)
     found = table.get(key)
     if found is None:
-        found = _trace(function, form)
-        leaks.require_none()
+        found = leaks.watched(lambda: _trace(function, form))
         if not any(isinstance(x, Tracer) for x in found.held):
             if len(table) >= _KEPT:
                 table.clear()

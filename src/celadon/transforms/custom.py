@@ -164,12 +164,12 @@ class Arguments(NamedTuple):
     leaves: list[Any]
     tree: PyTreeDef
     others: dict[int, Any]
-    count: int
+    total: int
 
     def whole(self, leaves: Values) -> list[Any]:
         """All positional arguments, with other leaves."""
         rest = iter(self.tree.unflatten(leaves))
-        return [self.others[i] if i in self.others else next(rest) for i in range(self.count)]
+        return [self.others[i] if i in self.others else next(rest) for i in range(self.total)]
 
     def part(self, leaves: Values) -> tuple[Any, ...]:
         """The arguments that the rule is about, with other leaves."""

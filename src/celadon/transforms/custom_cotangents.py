@@ -134,7 +134,7 @@ class _Rule(_Vjp):
 
     def _flat(self, found: Any) -> list[Any]:
         """Cotangents of the arguments' leaves, None for zero."""
-        count = self.given.count - len(self.given.others)
+        count = self.given.total - len(self.given.others)
         if not isinstance(found, tuple | list) or len(found) != count:
             self._refuse("backward", f"a tuple of {count} cotangents, one for each differentiable argument", _words(found))
         whole = self.given.part(range(len(self.types)))
@@ -184,6 +184,8 @@ def _placed(cts: Values, types: Sequence[ArrayType]) -> list[Any]:
 
 class _Mapped(Mapped, _Vjp):
     """The rule over a batch; an argument that all members share gets the sum of their cotangents."""
+
+    rule: _Vjp
 
     def forward(self, primals: Values, moving: tuple[bool, ...]) -> tuple[list[Any], list[Any]]:
         counts: list[int] = []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from celadon import errors, tracing, tree
 from celadon.program import Program
 from celadon.tracing import interpreting, type_of
-from celadon.transforms import rules  # noqa: F401  (of ops that hold programs)
+from celadon.transforms import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (of ops that hold programs)
 from celadon.transforms.backward import Linear, pull
 from celadon.transforms.forward import Dual, Jvp
 from celadon.transforms.replay import replay
@@ -108,9 +108,9 @@ def instantiated(ct: Any, type: ArrayType) -> Any:
 def chosen(argnums: Any, count: int, transform: str, function: str) -> tuple[int, ...]:
     """Positions from argnums, counted from 0, each once."""
     facts = dict(argnums=repr(argnums), transform=transform, function=function, count=count, last=count - 1)
-    single = not isinstance(argnums, Iterable) or isinstance(argnums, str)
+    several: list[Any] = list(argnums) if isinstance(argnums, Iterable) and not isinstance(argnums, str) else [argnums]
     try:
-        given = [operator.index(i) for i in ([argnums] if single else argnums)]
+        given = [operator.index(i) for i in several]
     except TypeError:
         raise errors.ArgnumsInvalid(**facts) from None
     if any(not -count <= i < count for i in given) or len({i % count for i in given}) < len(given):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,10 +64,8 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     """
     require_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
     if tracing.disable_jit.value:
-        try:
+        with contextlib.suppress(errors.ConcretizationTypeError):  # a transform stands around the loop: no Python loop can run
             return _python_while(cond_fun, body_fun, init_val)
-        except errors.ConcretizationTypeError:
-            pass  # a transform stands around the loop, so it can't run as Python
     given, form = tree.flatten(init_val)
     one, names = _one_argument(form), Names((form, _first_parameter(body_fun)))
     body, values = settled(
@@ -115,7 +114,7 @@ class Loop(NamedTuple):
     @property
     def is_idle(self) -> bool:
         programs = [self.body, *([self.condition] if self.condition else [])]
-        return not self.body.outputs and not any([effectful(one) for one in programs])
+        return not self.body.outputs and not any(effectful(one) for one in programs)
 
 
 def _looped(condition: Body, body: Body, values: Sequence[Any]) -> list[Any]:

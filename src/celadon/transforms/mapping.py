@@ -9,7 +9,7 @@ from typing import Any
 from celadon import errors, leaks, tracing, tree
 from celadon.signature import Parameters, parameters_of
 from celadon.tracing import interpreting
-from celadon.transforms import rules  # noqa: F401  (of ops that hold programs)
+from celadon.transforms import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (of ops that hold programs)
 from celadon.transforms.batching import Batch, at
 from celadon.transforms.gradients import name_of
 from celadon.transforms.values import as_value
@@ -51,9 +51,7 @@ def vmap(
         call = _Call(fun, args, kwargs)
         axes = call.axes(in_axes)
         size = call.size(axes, axis_size)
-        result = _mapped(call, axes, out_axes, (size, axis_name))
-        leaks.require_none()
-        return result
+        return leaks.watched(lambda: _mapped(call, axes, out_axes, (size, axis_name)))
 
     return mapped
 
@@ -89,7 +87,7 @@ class _Call:
         """An argument of the function with the path of a leaf in it."""
         side, key, *rest = tree.paths(self.form)[index]
         name = self.parameters.name_of(key.idx) if side.idx == 0 else repr(key.key)
-        return f"{name}{keystr(rest)}"
+        return f"{name}{keystr(tuple(rest))}"
 
     def axes(self, in_axes: Any) -> list[int | None]:
         """The mapped axis of each leaf, counted from the front."""

@@ -348,7 +348,7 @@ def _lines(program: Program, names: tuple[str, ...]) -> list[str]:
     whole = inlined(program)
     marks = tuple([x.type.dtype.kind in "fcV" for x in whole.inputs])
     parts = derived.linearized(whole, marks)
-    sources = {var: e for e in parts.forward.equations for var in e.outputs}
+    sources: dict[object, Equation] = {var: e for e in parts.forward.equations for var in e.outputs}
     found: list[str] = []
     for index in parts.residuals:
         if index < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import _GeneratorContextManager, contextmanager  # pyright: ignore[reportPrivateUsage]
 from typing import TYPE_CHECKING, Any
 
 from celadon import errors, tracing
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def named_scope(name: str) -> AbstractContextManager[None]:
+def named_scope(name: str) -> _GeneratorContextManager[None]:
     """Give a name to what is traced in the block, or in a function that this decorates.
 
     The name stands in `lower(...).as_text(debug_info=True)`, and in messages beside the user's line. Scopes nest.

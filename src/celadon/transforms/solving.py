@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from celadon import errors, tree
 from celadon.op import Op
@@ -47,6 +47,11 @@ class System:
     @property
     def programs(self) -> tuple[Program | None, ...]:
         return self.matvec, self.vecmat, self.solve, self.transpose_solve
+
+    def with_programs(self, programs: Sequence[Any]) -> System:
+        """The same system of other programs."""
+        matvec, vecmat, solve, transpose_solve = programs
+        return System(matvec, vecmat, solve, transpose_solve, self.counts, self.size)
 
     def parts(self, operands: Values) -> list[list[Any]]:
         """The constants of the four programs, then the right side."""
@@ -95,10 +100,8 @@ def custom_linear_solve(
         back = _traced_solver(transpose_solve, vecmat, whole, (sides, has_aux))
     bodies = [matrix, turned, solver, back]
     held = [list(x.held) if x is not None else [] for x in bodies]
-    counts = tuple(map(len, held))
-    system = System(
-        matrix.program, turned and turned.program, solver.program, back and back.program, counts, len(values)  # pyright: ignore[reportArgumentType]
-    )  # fmt: skip
+    counts: Any = tuple(map(len, held))
+    system = System(matrix.program, turned and turned.program, solver.program, back and back.program, counts, len(values))
     found = linear_solve(*itertools.chain(*held), *values, system=system)
     return solver.tree.unflatten([result(x) for x in found])
 
@@ -184,7 +187,7 @@ def _transpose(cts: Values, operands: Values, *, system: System) -> list[Any]:
         raise errors.NotTransposable(op="custom_linear_solve", what="a function without transpose_solve")
     matrix, turned, solver, back, b = system.parts(operands)
     m, t, s, r = system.counts
-    other = System(system.vecmat, system.matvec, system.transpose_solve, system.solve, (t, m, r, s), system.size)  # pyright: ignore[reportArgumentType]
+    other = System(cast(Any, system.vecmat), system.matvec, system.transpose_solve, system.solve, (t, m, r, s), system.size)
     given = [zeros(x.type) if ct is None else ct for x, ct in zip(b, cts, strict=False)]
     found = linear_solve(*turned, *matrix, *back, *solver, *given, system=other)
     return [None] * (len(operands) - system.size) + list(found[: system.size])
@@ -201,8 +204,8 @@ def _batch(batch: Batch, axes: Sequence[int | None], values: Values, *, system: 
         inputs = (*own, *[0] * system.size)
         return derived.batched(program, inputs, whole, (0,) * len(program.outputs)).program
 
-    programs = [over(p, own) for p, own in zip(system.programs, places[:4], strict=True)]
-    wide = System(*programs, system.counts, system.size)  # pyright: ignore[reportArgumentType]
+    programs: list[Any] = [over(p, own) for p, own in zip(system.programs, places[:4], strict=True)]
+    wide = system.with_programs(programs)
     start = len(values) - system.size
     sides = [leading(x, i, batch.size) for x, i in zip(values[start:], axes[start:], strict=True)]
     found = linear_solve(*values[:start], *sides, system=wide)
@@ -238,19 +241,19 @@ def custom_root(
     guess = tree.map(as_value, initial_guess)
     converted, values = closure_convert(f, guess)
 
-    def found(values: Any) -> Any:
-        return solve(lambda x: converted(x, *values), guess)
+    def found(start: Any, values: Any) -> Any:
+        return solve(lambda x: converted(x, *values), start)
 
     root = custom_jvp(functools.update_wrapper(found, solve, updated=()))
 
     @root.defjvp
     def derivative(primals: Any, tangents: Any) -> Any:
-        (constants,), (moving,) = primals, tangents
-        out = root(constants)
+        (start, constants), (_, moving) = primals, tangents
+        out = root(start, constants)
         x = out[0] if has_aux else out
         _, slope = linearize(lambda x: converted(x, *constants), x)
         _, moved = jvp(lambda constants: converted(x, *constants), (constants,), (moving,))
         step = custom_linear_solve(slope, tree.map(negate, moved), tangent_solve, tangent_solve)
         return (out, (step, tree.map(lambda y: zero_tangent(y.type), out[1]))) if has_aux else (out, step)
 
-    return root(values)
+    return root(guess, values)

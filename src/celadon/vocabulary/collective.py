@@ -8,7 +8,7 @@ from typing import Any
 
 from celadon import errors
 from celadon.op import Op
-from celadon.program import fixed
+from celadon.program import fixed, literal
 from celadon.settings import Setting
 from celadon.types import ArrayType, int32
 from celadon.vocabulary.arithmetic import divide, multiply
@@ -63,7 +63,7 @@ def _over(name: str, reduced: Any) -> Any:
 
 
 def _summed(batch: Any, x: Any, axis: int | None) -> Any:
-    return multiply(x, like(batch.size, x)) if axis is None else reduce_sum(x, axes=(axis,))
+    return multiply(x, literal(batch.size, x.type.dtype, x.type.weak_type)) if axis is None else reduce_sum(x, axes=(axis,))
 
 
 def _extreme(op: Op) -> Any:
@@ -137,7 +137,7 @@ def _scatter_batch(batch: Any, axes_of: Sequence[Any], values: Sequence[Any], *,
         place = axis + (i <= axis)
         return psum_scatter(x, axes=axes, size=size, axis=place), i - (place < i)
     if i is None:
-        return multiply(x, like(batch.size, x)), axis
+        return multiply(x, literal(batch.size, x.type.dtype, x.type.weak_type)), axis
     return reduce_sum(x, axes=(i,)), axis + (i <= axis) - (i <= axis)
 
 
