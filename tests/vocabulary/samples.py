@@ -459,3 +459,18 @@ def samples(name: str) -> list[Sample]:
     """All samples for an op of the registry."""
     op = registry[name]
     return list((MAKERS.get(name) or KINDS.get(op.kind) or _elementwise)(op))
+
+
+# Ops whose operands or bodies no table of samples holds, by kind, and the tests that prove them.
+ELSEWHERE = {
+    "call": "transforms/test_recompute.py", "callback": "transforms/test_callbacks.py", "check": "transforms/test_checkify.py",
+    "collective": "transforms/test_mapping.py", "control": "transforms/test_control.py",
+    "custom": "transforms/test_custom_rules.py",
+    "custom_tangent": "transforms/test_custom_rules.py", "factorization": "numpy/test_linalg.py", "fft": "numpy/test_fft.py",
+    "lapack": "numpy/test_linalg.py", "name": "transforms/test_recompute.py", "solve": "transforms/test_custom_rules.py",
+}  # fmt: skip
+
+
+def sampled() -> list[str]:
+    """The ops of the registry that have samples."""
+    return [name for name, op in registry.items() if op.kind not in ELSEWHERE or name == "call"]

@@ -240,7 +240,7 @@ def scan(
         CarryTypeChanges, CarryTreeChanges.
 
     >>> scan(lambda c, x: (c + x, c), 0, np.int32([1, 2, 3]))
-    (Array(6, dtype=int32), Array([0, 1, 3], dtype=int32))
+    (Array(6, dtype=int32), Array([0, 1, 3], dtype=int32, weak_type=True))
     """
     require_callable("scan", f=f)
     given, form = tree.flatten(init)
