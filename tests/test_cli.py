@@ -125,7 +125,6 @@ def test_the_readme_shows_what_the_command_prints(capsys):
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "z=1"), "CEL613"),
     (("price", f"{SCALE}:scale_add", "--static", "s=1"), "CEL614"),
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--arg", "s=1.0", "--static", "s=1"), "CEL615"),
-    (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--arg", "s=1.0"), "CEL616"),
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s=1", "--against", "numba"), "CEL620"),
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s='a','b'"), "CEL606"),
     (("explain", "CEL999"), "CEL630"),

@@ -98,7 +98,8 @@ def _vectors(xp: Any, op: Any, m: Any, v: Any, other: Any, at: tuple[Any, Any]) 
 
 def random_body(rng: random.Random, depth: int = 0) -> Body:
     """A function (xp, lax, carried triple, row triple, constant triple) -> (carried triple, triple to stack)."""
-    steps = [(rng.randrange(3), rng.randrange(7), rng.random(), rng.random(), rng.randrange(2)) for _ in range(rng.randrange(1, 7))]
+    count = rng.randrange(1, 7)
+    steps = [(rng.randrange(3), rng.randrange(7), rng.random(), rng.random(), rng.randrange(2)) for _ in range(count)]
     inner = random_body(rng, depth + 1) if rng.random() < 0.35 and depth < 2 else None
     form, places = rng.randrange(3), [[rng.random() for _ in range(3)] for _ in range(4)]
 

@@ -169,7 +169,8 @@ def test_linear_solvers_and_roots():
             m.vmap(f, in_axes=(None, 0))(a, n.stack([b, b + 1])),
             m.vmap(m.grad(loss), in_axes=(0, None))(n.stack([a, a + 1]), b),
             m.jacfwd(f, argnums=1)(a, b), m.hessian(lambda b: loss(a, b))(b),
-            root(2.0), m.grad(root)(2.0), m.grad(m.grad(root))(2.0), m.vmap(m.grad(root))(b), m.grad(from_itself)(2.0), m.jit(m.grad(from_itself))(2.0),
+            root(2.0), m.grad(root)(2.0), m.grad(m.grad(root))(2.0), m.vmap(m.grad(root))(b),
+            m.grad(from_itself)(2.0), m.jit(m.grad(from_itself))(2.0),
         ]  # fmt: skip
 
     agree(suite, 2e-4, 1e-5)

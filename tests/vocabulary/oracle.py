@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from celadon.op import registry
-from celadon.program import Program
+from celadon.program import Literal, Program
 from celadon.types import kind
 from celadon.vocabulary.reduce import highest, lowest
 from celadon.vocabulary.window import combination
@@ -44,27 +44,27 @@ def _cumulative(name: str) -> Function:
     return lambda x, *, axis, reverse: getattr(lax, name)(x, axis, reverse)
 
 
-def _body(program: Program) -> Function:
+def body_of(program: Program) -> Function:
     """A body as a function of JAX, op by op."""
 
     def run(*operands: Any) -> Any:
         values = dict(zip(program.inputs, operands, strict=True))
         for equation in program.equations:
-            found = FUNCTIONS[equation.op.name](*[values[x] for x in equation.inputs], **equation.params)
-            values[equation.outputs[0]] = found
-        return [values[x] for x in program.outputs]
+            operands = [x.value if isinstance(x, Literal) else values[x] for x in equation.inputs]
+            values[equation.outputs[0]] = FUNCTIONS[equation.op.name](*operands, **equation.params)
+        return [x.value if isinstance(x, Literal) else values[x] for x in program.outputs]
 
     return run
 
 
 def _reduce(*operands: Any, axes: tuple[int, ...], body: Program) -> Any:
     half = len(operands) // 2
-    return lax.reduce(operands[:half], operands[half:], lambda a, b: tuple(_body(body)(*a, *b)), axes)
+    return lax.reduce(operands[:half], operands[half:], lambda a, b: tuple(body_of(body)(*a, *b)), axes)
 
 
 def _reduce_window(x: Any, start: Any, *, body: Program, **params: Any) -> Any:
     order = ("window_dimensions", "window_strides", "padding", "base_dilations", "window_dilations")
-    return [lax.reduce_window(x, start, lambda a, b: _body(body)(a, b)[0], *[params[name] for name in order])]
+    return [lax.reduce_window(x, start, lambda a, b: body_of(body)(a, b)[0], *[params[name] for name in order])]
 
 
 def _gather(x: Any, indices: Any, *, slice_sizes: Any, mode: str, fill_value: Any = None, **params: Any) -> Any:
@@ -118,7 +118,7 @@ def _scatter(x: Any, indices: Any, updates: Any, *, body: Program, mode: str = "
 
 def _scatter_apply(x: Any, indices: Any, *, body: Program, update_shape: Any, **params: Any) -> Any:
     numbers = lax.ScatterDimensionNumbers(**params)
-    return lax.scatter_apply(x, indices, lambda a: _body(body)(a, a)[0], numbers, update_shape=update_shape)
+    return lax.scatter_apply(x, indices, lambda a: body_of(body)(a, a)[0], numbers, update_shape=update_shape)
 
 
 def _sort(*xs: Any, dimension: int, is_stable: bool, num_keys: int) -> Any:
@@ -184,8 +184,10 @@ FUNCTIONS: dict[str, Function] = {
     "top_k": lambda x, k: lax.top_k(x, k),
     "dot_general": lax.dot_general,
     "convolution": _convolution,
-    "call": lambda x, program: _body(program)(x),
+    "call": lambda x, program: body_of(program)(x),
     "threefry2x32": _threefry2x32,
+    "optimization_barrier": lambda *xs: lax.optimization_barrier(xs),
+    "stop_gradient": lax.stop_gradient,
 }
 
 

@@ -263,5 +263,11 @@ class UnravelMismatch(CeladonError, ValueError):
     cause = "The function that ravel_pytree returns takes vectors of the length and dtype that it made."
     cure = "Give a vector of that length, converted to that dtype with astype."
     when = "When unravel gets a vector of another length, rank or dtype."
-    trigger = "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\nravel_pytree([1.0, 2.0])[1](np.ones(3, np.float32))"
-    cured = "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\nravel_pytree([1.0, 2.0])[1](np.ones(2, np.float32))"
+    trigger = (
+        "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\n"
+        "_, unravel = ravel_pytree([1.0, 2.0])\nunravel(np.ones(3, np.float32))"
+    )
+    cured = (
+        "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\n"
+        "_, unravel = ravel_pytree([1.0, 2.0])\nunravel(np.ones(2, np.float32))"
+    )

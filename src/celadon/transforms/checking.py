@@ -118,7 +118,8 @@ def checkify(f: Function, errors: Iterable[ErrorCategory] = user_checks) -> Func
         checks = Checks(tracing.active(), frozenset(errors))
         checks.name = tree_name(f)
         with interpreting(checks):
-            result = f(*args, **kwargs)
+            given, named = tree.map(as_value, (args, kwargs))
+            result = f(*given, **named)
         checks.open = False
         code, *values = map(as_value, checks.state.flat())
         return Error(code, tuple(values), checks.state.faults), tree.map(as_value, result)
