@@ -343,10 +343,14 @@ class Fusion:
         return merged(self.types[like].shape, [*layouts, target], marks)
 
     def _stored_first(self, drawn: Drawn, like: int) -> Drawn:
+        return self._draft_of(self.kept(drawn, like)), 0
+
+    def kept(self, drawn: Drawn, like: int) -> int:
+        """A new variable, of the shape of another, that holds what is drawn."""
         draft, place = drawn
         stored = self.temporary(like, draft.dtype(place))
         self._map(draft, like, [place], [stored])
-        return self._draft_of(stored), 0
+        return stored
 
     # --- bodies
 

@@ -26,6 +26,8 @@ def _lack(equation: Equation) -> str:
     kind = kind_of(equation)
     if kind == "other" and name in fuse.rules and equation.op.kind in _WITH_BODIES:
         return "" if all(map(scalar_body, bodies(equation.params))) else f"{name} with this body"
+    if name == "convolution" and dtypes[0].kind == "c":
+        return f"{name}:{short_name(dtypes[0])}"
     if kind == "other":
         return "" if name in fuse.rules else name
     first = short_name(dtypes[0])
