@@ -116,7 +116,7 @@ def _resolved(entries: Sequence[Any], shape: Shape, wrap: bool) -> list[Item]:
 
 def _place(entry: int, extent: int, wrap: bool) -> Item:
     place = entry + extent if entry < 0 and wrap else entry
-    return Place(place) if 0 <= place < extent else Computed(literal(max(min(place, _FAR), -_FAR), np.dtype(np.int32)))
+    return Place(place) if 0 <= place < extent else Computed(literal(max(min(entry, _FAR), -_FAR), np.dtype(np.int32)))
 
 
 def _with_scalar_masks(x: Any, entries: list[Any]) -> tuple[Any, list[Any]]:

@@ -154,10 +154,8 @@ def _refused(primals: Arrays, tangents: Arrays, *, function: Any, **params: Any)
 
 def _members(op: Op, batch: Any, axes: Sequence[int | None], values: Arrays, params: dict[str, Any]) -> Any:
     function, level = params["function"], (tuple(axes), batch.size)
-    if type(function) is Members:
-        function = Members(function.function, (*function.levels, level))
-    else:
-        function = Members(function, (level,))
+    inner = function.levels if type(function) is Members else ()
+    function = Members(function.function if inner else function, (*inner, level))
     found = op(*values, **(params | declared(function)))
     return found, [0] * len(found)
 
