@@ -152,9 +152,11 @@ class Scope:
                     types[i] = ArrayType(out.shape, type.dtype)
         return types
 
-    def _locate(self, start: int, location: str) -> None:
-        """Say of the lines from `start` on where they come from; those made later stay as they are."""
-        self.lines[start:] = [line + location if line else line for line in self.lines[start:]]
+    def _locate(self, start: tuple[int, int], location: str) -> None:
+        """Say of the lines from `start` on where they come from; of an op with regions its last line says it."""
+        line, later = start
+        self.lines[line:] = [text + location if text else text for text in self.lines[line:]]
+        self.pending[later:] = [(place, _located(make, location)) for place, make in self.pending[later:]]
 
     def body(self, program: Program) -> list[str]:
         """Write the captured arrays and equations of a program; the names of its outputs are returned."""
@@ -163,8 +165,16 @@ class Scope:
             names[var] = self.captured(array)
         located = self.symbols.located
         for equation in program.equations:
-            start = len(self.lines)
+            start = len(self.lines), len(self.pending)
             write(self, equation, [names[x] if type(x) is Var else self.operand(x) for x in equation.inputs])
             if located:
                 self._locate(start, self.symbols.location(equation))
         return [self.operand(x) for x in program.outputs]
+
+
+def _located(make: Later, location: str) -> Later:
+    def lines() -> Lines:
+        *rest, last = make()
+        return [*rest, last + location]
+
+    return lines
