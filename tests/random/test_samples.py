@@ -173,6 +173,34 @@ def test_parametric() -> None:
     )  # fmt: skip
 
 
+def test_gammas() -> None:
+    compare(
+        Case("gamma", np.float32([0.1, 0.5, 1, 3, 100]), units=32), Case("loggamma", np.float32([0.001, 0.5, 3]), units=32),
+        Case("gamma", 2, (3, 2), "bfloat16", units=2), Case("beta", np.float32([1, 2]), 0.5, units=32),
+        Case("dirichlet", np.float32([[1, 2, 0.5], [3, 3, 3]]), units=32), Case("chisquare", 3.0, (9,), units=32),
+        Case("f", 3.0, 4.0, (9,), units=32), Case("t", 3.0, (9,), units=32), Case("ball", 3, 2, (5,), units=32),
+        Case("generalized_normal", 3.0, (9,), units=32),
+    )  # fmt: skip
+
+
+def test_counts() -> None:
+    rates = np.float32([0, 0.5, 5, 9.9, 12, 100, np.nan, 1e4])
+    trials = np.float32([100, 1000, 5, -1, np.inf, np.nan, 7, 30])
+    chances = np.float32([0.3, 0.7, 0.5, 0.5, 0.5, 0.5, -1, 0.9])
+    rows = np.float32([[0.2, 0.3, 0.5], [0, 1, 0]])
+    compare(
+        Case("poisson", rates), Case("poisson", rates, (3, 8), "uint8"), Case("poisson", 7.0),
+        Case("binomial", trials, chances), Case("binomial", 10, 0.3, (30,)), Case("multinomial", np.float32([20, 300]), rows),
+        Case("multinomial", 20, rows[0], shape=(4, 3), dtype="int32"),
+    )  # fmt: skip
+
+
+def test_samples_by_rejection_refuse_derivatives() -> None:
+    for draw in (random.gamma, random.loggamma):
+        with pytest.raises(errors.SampleNotDifferentiable):
+            celadon.grad(lambda a, draw=draw: draw(random.key(0), a))(1.5)
+
+
 MATRIX = np.arange(12).reshape(4, 3)
 
 

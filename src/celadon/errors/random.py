@@ -116,3 +116,14 @@ class LegacyKeyError(CeladonError, ValueError):
     trigger = "with celadon.legacy_prng_key('error'):\n    celadon.random.PRNGKey(0)"
     cured = "with celadon.legacy_prng_key('error'):\n    celadon.random.key(0)"
     related = ("CEL126",)
+
+
+class SampleNotDifferentiable(CeladonError, NotImplementedError):
+    code = "CEL459"
+    title = "A sample has no derivative with respect to this parameter"
+    message = "samples of {function} have no derivative with respect to {parameter}"
+    cause = "They come from a loop that rejects proposals, and the derivative of what it accepts is not the samples' own."
+    cure = "Stop the derivative with celadon.lax.stop_gradient(parameter), or draw samples that are smooth in the parameter."
+    when = "When grad or jvp reaches random.gamma and its kin through the parameter of the distribution."
+    trigger = "celadon.grad(lambda a: celadon.random.gamma(celadon.random.key(0), a))(1.5)"
+    cured = "celadon.grad(lambda a: a * celadon.random.gamma(celadon.random.key(0), celadon.lax.stop_gradient(a)))(1.5)"

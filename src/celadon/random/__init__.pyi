@@ -15,6 +15,18 @@ from celadon.random.continuous import (
     normal as normal,
     truncated_normal as truncated_normal,
 )
+from celadon.random.counts import binomial as binomial, multinomial as multinomial, poisson as poisson
+from celadon.random.gammas import (
+    ball as ball,
+    beta as beta,
+    chisquare as chisquare,
+    dirichlet as dirichlet,
+    f as f,
+    gamma as gamma,
+    generalized_normal as generalized_normal,
+    loggamma as loggamma,
+    t as t,
+)
 from celadon.random.intervals import (
     bernoulli as bernoulli,
     bits as bits,

@@ -17,10 +17,10 @@ _ZERO = fixed(0, WORD)
 _HALF = fixed(32, PAIR)
 
 
-def row_of_bits(key: Words, size: int, dtype: DType) -> Any:
-    """A vector of bits of an unsigned dtype: elementwise work on it makes one kernel for all shapes."""
+def row_of_bits(key: Words, size: int | None, dtype: DType) -> Any:
+    """A vector of bits of an unsigned dtype, a scalar for no size: elementwise work on it is one kernel for all shapes."""
     if not threefry_partitionable.value:
-        return _former_bits(key, size, dtype)
+        return _former_bits(key, size, dtype) if size is not None else shapes.reshape(_former_bits(key, 1, dtype), ())
     if dtype.itemsize > 4:
         return _swapped(ops.threefry2x32(*key, *_numbers(size), folded=False))
     found = ops.threefry2x32(*key, *_numbers(size), folded=True)
@@ -54,8 +54,10 @@ def _swapped(pairs: Any) -> Any:
     return ops.or_(ops.shift_left(pairs, _HALF), ops.shift_right_logical(pairs, _HALF))
 
 
-def _numbers(size: int) -> Words:
+def _numbers(size: int | None) -> Words:
     """The numbers from 0 on, upper and lower words."""
+    if size is None:
+        return _ZERO, _ZERO
     if size < 1 << 32:
         return _ZERO, _counted(size, WORD)
     numbers = _counted(size, PAIR)

@@ -20,7 +20,7 @@ from celadon.random.keys import as_program, single
 from celadon.types import DType, Shape, kind
 from celadon.vocabulary.kinds import real_dtype
 
-Row = Callable[[Words, int, DType], Any]  # a vector of samples of a key
+Row = Callable[[Words, int | None, DType], Any]  # a vector of samples of a key
 
 
 def in_shape(row: Row) -> Callable[..., Any]:
@@ -53,14 +53,14 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     return sampler(found, shape=shape_from(shape), dtype=wanted)
 
 
-def row_of_normal(key: Words, size: int, dtype: DType) -> Any:
+def row_of_normal(key: Words, size: int | None, dtype: DType) -> Any:
     """A vector of normal samples: the inverse of the error function, on floats between -1 and 1."""
     low = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
     drawn = row_between(key, size, dtype, fixed(low, dtype), fixed(1, dtype))
     return ops.multiply(fixed(np.sqrt(2), dtype), ops.erf_inv(drawn))
 
 
-def _row_of_complex(key: Words, size: int, dtype: DType) -> Any:
+def _row_of_complex(key: Words, size: int | None, dtype: DType) -> Any:
     parts = [row_of_normal(k, size, real_dtype(dtype)) for k in subkeys(key, 2)]
     return ops.divide(ops.complex_(*parts), fixed(np.sqrt(2), dtype))
 
@@ -108,7 +108,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: A
     return floats("random.exponential", _exponential, key, shape, dtype)
 
 
-def row_of_exponential(key: Words, size: int, dtype: DType) -> Any:
+def row_of_exponential(key: Words, size: int | None, dtype: DType) -> Any:
     """A vector of exponential samples."""
     drawn = row_between(key, size, dtype, fixed(0, dtype), fixed(1, dtype))
     return ops.negate(ops.log_plus_one(ops.negate(drawn)))
@@ -129,7 +129,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     return floats("random.cauchy", _cauchy, key, shape, dtype)
 
 
-def _row_of_cauchy(key: Words, size: int, dtype: DType) -> Any:
+def _row_of_cauchy(key: Words, size: int | None, dtype: DType) -> Any:
     drawn = row_between(key, size, dtype, fixed(ml_dtypes.finfo(dtype).eps, dtype), fixed(1, dtype))
     return ops.tan(ops.multiply(fixed(np.pi, dtype), ops.subtract(drawn, fixed(0.5, dtype))))
 
@@ -149,7 +149,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
     return floats("random.laplace", _laplace, key, shape, dtype)
 
 
-def _row_of_laplace(key: Words, size: int, dtype: DType) -> Any:
+def _row_of_laplace(key: Words, size: int | None, dtype: DType) -> Any:
     low = -1.0 + float(ml_dtypes.finfo(dtype).epsneg)
     drawn = row_between(key, size, dtype, fixed(low, dtype), fixed(1, dtype))
     return ops.multiply(ops.sign(drawn), ops.log_plus_one(ops.negate(ops.abs_(drawn))))
@@ -170,12 +170,12 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
     return floats("random.logistic", _logistic, key, shape, dtype)
 
 
-def _row_of_logistic(key: Words, size: int, dtype: DType) -> Any:
+def _row_of_logistic(key: Words, size: int | None, dtype: DType) -> Any:
     drawn = row_above_zero(key, size, dtype)
     return ops.subtract(ops.log(drawn), ops.log_plus_one(ops.negate(drawn)))
 
 
-def row_above_zero(key: Words, size: int, dtype: DType) -> Any:
+def row_above_zero(key: Words, size: int | None, dtype: DType) -> Any:
     """A vector of floats spread evenly between 0 and 1, neither included."""
     return row_between(key, size, dtype, fixed(ml_dtypes.finfo(dtype).tiny, dtype), fixed(1, dtype))
 

@@ -40,12 +40,12 @@ def shaped_bits(key: Words, *, shape: Shape, dtype: DType) -> Any:
 _bits = as_program("_random_bits", shaped_bits)
 
 
-def row_between(key: Words, size: int, dtype: DType, low: Any, high: Any) -> Any:
+def row_between(key: Words, size: int | None, dtype: DType, low: Any, high: Any) -> Any:
     """A vector of floats from low up to, not including, high, which are scalars of the dtype."""
     return _scaled(_unit(key, size, dtype), low, high)
 
 
-def _unit(key: Words, size: int, dtype: DType) -> Any:
+def _unit(key: Words, size: int | None, dtype: DType) -> Any:
     """From 0 up to 1: random bits are the mantissa of numbers from 1 up to 2."""
     info = ml_dtypes.finfo(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")

@@ -22,7 +22,7 @@ Body = Callable[..., Any]
 _waiting = in_shape(row_of_exponential)
 
 
-def _program(name: str, body: Body) -> Callable[..., Any]:
+def sampler(name: str, body: Body) -> Callable[..., Any]:
     """The sampler of a body(words, *parameters, shape, dtype); parameters come in the dtype, scalars or of the shape."""
 
     def prepared(key: Words, *parameters: Any, shape: Shape, dtype: DType) -> Any:
@@ -36,15 +36,15 @@ def _fit(x: Any, shape: Shape, dtype: DType) -> Any:
     return broadcasted(x, shape) if x.type.shape else x
 
 
-def _sampled(
-    function: str, sampler: Callable[..., Any], key: Any, parameters: tuple[Any, ...], options: tuple[Any, Any]
+def sampled(
+    function: str, draw: Callable[..., Any], key: Any, parameters: tuple[Any, ...], options: tuple[Any, Any]
 ) -> Any:
     """What a sampler of floats draws, its arguments checked; options: shape and dtype as they were given."""
     found, wanted = single(function, key), float_dtype(function, options[1])
     extents = sample_shape(function, options[0], *parameters)
     for x in parameters:
         _hold(function, wanted, operand(x, function).type)
-    return sampler(found, *parameters, shape=extents, dtype=wanted)
+    return draw(found, *parameters, shape=extents, dtype=wanted)
 
 
 def _hold(function: str, dtype: DType, given: ArrayType) -> None:
@@ -52,7 +52,8 @@ def _hold(function: str, dtype: DType, given: ArrayType) -> None:
         raise errors.DTypeNotAccepted(function=function, dtype=given.dtype, accepted=f"what {dtype} can hold")
 
 
-def _unit(key: Words, shape: Shape, dtype: DType) -> Any:
+def unit(key: Words, shape: Shape, dtype: DType) -> Any:
+    """Floats from 0 up to 1 in a shape."""
     return between(key, fixed(0, dtype), fixed(1, dtype), shape=shape, dtype=dtype)
 
 
@@ -65,14 +66,14 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_shardi
     >>> bool((pareto(np.uint32([0, 42]), 2.0, (9,)) >= 1).all())
     True
     """
-    return _sampled("random.pareto", _pareto, key, (b,), (shape, dtype))
+    return sampled("random.pareto", _pareto, key, (b,), (shape, dtype))
 
 
 def _pareto_body(key: Words, b: Any, *, shape: Shape, dtype: DType) -> Any:
     return ops.exponential(ops.divide(_waiting(key, shape=shape, dtype=dtype), b))
 
 
-_pareto = _program("_pareto", _pareto_body)
+_pareto = sampler("_pareto", _pareto_body)
 
 
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -84,15 +85,15 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_
     >>> bool((rayleigh(np.uint32([0, 42]), 2.0, (9,)) >= 0).all())
     True
     """
-    return _sampled("random.rayleigh", _rayleigh, key, (scale,), (shape, dtype))
+    return sampled("random.rayleigh", _rayleigh, key, (scale,), (shape, dtype))
 
 
 def _rayleigh_body(key: Words, scale: Any, *, shape: Shape, dtype: DType) -> Any:
-    drawn = ops.log(_unit(key, shape, dtype))
+    drawn = ops.log(unit(key, shape, dtype))
     return ops.multiply(scale, ops.sqrt(ops.multiply(drawn, fixed(-2, dtype))))
 
 
-_rayleigh = _program("_rayleigh", _rayleigh_body)
+_rayleigh = sampler("_rayleigh", _rayleigh_body)
 
 
 def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -105,12 +106,12 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_shard
     >>> bool((wald(np.uint32([0, 42]), 2.0, (9,)) > 0).all())
     True
     """
-    return _sampled("random.wald", _wald, key, (mean,), (shape, dtype))
+    return sampled("random.wald", _wald, key, (mean,), (shape, dtype))
 
 
 def _wald_body(key: Words, mean: Any, *, shape: Shape, dtype: DType) -> Any:
     first, second = subkeys(key, 2)
-    normal, unit = shaped_normal(first, shape=shape, dtype=dtype), _unit(second, shape, dtype)
+    normal, even = shaped_normal(first, shape=shape, dtype=dtype), unit(second, shape, dtype)
     two = fixed(2, dtype)
     y, square = ops.integer_pow(normal, y=2), ops.integer_pow(mean, y=2)
     inner = ops.add(
@@ -118,11 +119,11 @@ def _wald_body(key: Words, mean: Any, *, shape: Shape, dtype: DType) -> Any:
     )
     outer = ops.multiply(ops.divide(mean, two), ops.sqrt(inner))
     x = ops.subtract(ops.add(mean, ops.divide(ops.multiply(square, y), two)), outer)
-    low = ops.compare(unit, ops.divide(mean, ops.add(mean, x)), direction="LE")
+    low = ops.compare(even, ops.divide(mean, ops.add(mean, x)), direction="LE")
     return ops.select(low, x, ops.divide(square, x))
 
 
-_wald = _program("_wald", _wald_body)
+_wald = sampler("_wald", _wald_body)
 
 
 def lognormal(
@@ -136,14 +137,14 @@ def lognormal(
     >>> bool((lognormal(np.uint32([0, 42]), shape=(9,)) > 0).all())
     True
     """
-    return _sampled("random.lognormal", _lognormal, key, (sigma,), (shape, dtype))
+    return sampled("random.lognormal", _lognormal, key, (sigma,), (shape, dtype))
 
 
 def _lognormal_body(key: Words, sigma: Any, *, shape: Shape, dtype: DType) -> Any:
     return ops.exponential(ops.multiply(shaped_normal(key, shape=shape, dtype=dtype), sigma))
 
 
-_lognormal = _program("_lognormal", _lognormal_body)
+_lognormal = sampler("_lognormal", _lognormal_body)
 
 
 def triangular(
@@ -157,19 +158,19 @@ def triangular(
     >>> bool((abs(triangular(np.uint32([0, 42]), -1, 0, 1, (9,))) < 1).all())
     True
     """
-    return _sampled("random.triangular", _triangular, key, (left, mode, right), (shape, dtype))
+    return sampled("random.triangular", _triangular, key, (left, mode, right), (shape, dtype))
 
 
 def _triangular_body(key: Words, left: Any, mode: Any, right: Any, *, shape: Shape, dtype: DType) -> Any:
     width, rise, fall = ops.subtract(right, left), ops.subtract(mode, left), ops.subtract(right, mode)
-    drawn = _unit(key, shape, dtype)
+    drawn = unit(key, shape, dtype)
     rest = ops.subtract(fixed(1, dtype), drawn)
     lower = ops.add(left, ops.sqrt(ops.multiply(ops.multiply(drawn, width), rise)))
     upper = ops.subtract(right, ops.sqrt(ops.multiply(ops.multiply(rest, width), fall)))
     return ops.select(ops.compare(drawn, ops.divide(rise, width), direction="LT"), lower, upper)
 
 
-_triangular = _program("_triangular", _triangular_body)
+_triangular = sampler("_triangular", _triangular_body)
 
 
 def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -189,13 +190,13 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sha
 
 
 def _geometric_body(key: Words, p: Any, *, shape: Shape, dtype: DType) -> Any:
-    drawn, one = _unit(key, shape, dtype), fixed(1, dtype)
+    drawn, one = unit(key, shape, dtype), fixed(1, dtype)
     positive = ops.select(ops.compare(drawn, fixed(0, dtype), direction="EQ"), one, drawn)
     trials = ops.divide(ops.log(positive), ops.log_plus_one(ops.negate(p)))
     return ops.add(ops.floor(trials), one)
 
 
-_geometric = _program("_geometric", _geometric_body)
+_geometric = sampler("_geometric", _geometric_body)
 
 
 def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Any:
@@ -212,7 +213,7 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype
 
 
 def _weibull_body(key: Words, scale: Any, concentration: Any, *, shape: Shape, dtype: DType) -> Any:
-    waited = ops.negate(ops.log_plus_one(ops.negate(_unit(key, shape, dtype))))
+    waited = ops.negate(ops.log_plus_one(ops.negate(unit(key, shape, dtype))))
     return universal.multiply(powers.power(waited, 1.0 / concentration), scale)
 
 
