@@ -305,3 +305,40 @@ def test_structures_have_one_digest_in_every_process() -> None:
     assert "Program" not in repr(compiler.lift(compiler.simplify(compiler.lower(
         celadon.jit(lambda x: lax.fori_loop(0, 3, lambda i, c: c * 2.0, x)).trace(X).program, frozenset({"scan"})
     )))[0].key)  # fmt: skip
+
+
+def simplified(function: Callable[..., Any], *arguments: Any) -> Any:
+    traced = celadon.jit(function).trace(*arguments)
+    return compiler.simplify(compiler.lower(traced.needed, frozenset({"scan"})))
+
+
+def ops_of(program: Any) -> list[str]:
+    return [equation.op.name for equation in program.equations]
+
+
+def test_what_no_step_changes_is_computed_ahead_of_the_loop() -> None:
+    def f(w: Any, xs: Any) -> Any:
+        return lax.scan(lambda c, x: ((cnp.exp(w) @ c + cnp.sin(w.T).sum(0)) * x, None), cnp.ones(3), xs)[0]
+
+    program = simplified(f, cnp.ones((3, 3)), cnp.ones(5))
+    [loop] = [equation for equation in program.equations if equation.op.name == "scan"]
+    assert {"exponential", "sine", "reduce_sum"} <= set(ops_of(program))
+    assert sorted(ops_of(loop.params["body"])) == ["add", "dot_general", "multiply"]
+    w, xs = M[:3], X
+    theirs = jax.lax.scan(lambda c, x: ((jnp.exp(w) @ c + jnp.sin(w.T).sum(0)) * x, None), jnp.ones(3), xs)[0]
+    np.testing.assert_allclose(np.asarray(celadon.jit(f)(w, xs)), np.asarray(theirs), rtol=1e-5)
+
+
+def test_out_of_nested_loops_and_of_conditions_too_but_nothing_that_grows() -> None:
+    def f(w: Any, v: Any) -> Any:
+        def outer(c: Any) -> Any:
+            return lax.fori_loop(0, 3, lambda i, d: d + cnp.sin(w) + cnp.exp(cnp.broadcast_to(v[0], (8,))), c)
+
+        return lax.while_loop(lambda c: c.sum() < cnp.exp(w).sum(), outer, w)
+
+    program = simplified(f, cnp.ones(8), cnp.ones(2))
+    [loop] = [equation for equation in program.equations if equation.op.name == "while_loop"]
+    assert "sine" in ops_of(program) and "exponential" in ops_of(program)
+    assert ops_of(loop.params["condition"]) == ["reduce_sum", "compare"]
+    [inner] = [equation for equation in loop.params["body"].equations if equation.op.name == "scan"]
+    assert "sine" not in ops_of(inner.params["body"]) and "broadcast_in_dim" in ops_of(inner.params["body"])

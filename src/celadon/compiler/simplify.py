@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from celadon.compiler import hoist
 from celadon.compiler.late import late
 from celadon.program import Equation, Literal, Operand, Program, Var, bodies, fixed, with_bodies
 from celadon.vocabulary.bodies import closed, has_effects, without_dead_code
@@ -65,7 +66,7 @@ class _Work:
         if params is not equation.params or any(a is not b for a, b in zip(inputs, equation.inputs, strict=True)):
             equation = Equation(equation.op, inputs, equation.outputs, params, equation.source)
         if equation.op.widen is not None:
-            equation = self._closed(equation)
+            equation = self._ahead(self._closed(equation))
         self.equations.append(equation)
         return list(equation.outputs)
 
@@ -77,6 +78,16 @@ class _Work:
         operands = [[self._captured(var, array) for var, array in body.captures] for body in inside]
         assert equation.op.widen is not None
         return equation.op.widen(equation, [*map(closed, inside)], operands)
+
+    def _ahead(self, equation: Equation) -> Equation:
+        """What no step of a loop changes is computed before it."""
+        parts = hoist.parted(equation)
+        if not parts:
+            return equation
+        pairs = zip(parts, hoist.operands_of(equation, parts), strict=True)
+        made = [self.inline(copied(part.ahead), dict(zip(part.ahead.inputs, consts, strict=True))) for part, consts in pairs]
+        assert equation.op.widen is not None
+        return equation.op.widen(equation, [part.body for part in parts], made)
 
     def _captured(self, var: Var, array: Any) -> Var:
         return self.captures.setdefault(id(array), (Var(var.type), array))[0]
