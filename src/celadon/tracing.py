@@ -252,10 +252,11 @@ class Recorded(Tracer):
     """
 
     __slots__ = ("source", "variable")
-    interpreter: Record  # pyright: ignore[reportIncompatibleVariableOverride]
+    interpreter: Record
 
     def __init__(self, record: Record, var: Var, source: Source | None = None):
-        self.interpreter, self.variable, self.type, self.source = record, var, var.type, source
+        self.interpreter = record  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.variable, self.type, self.source = var, var.type, source
 
     def __bool__(self) -> bool:
         raise self.asked(errors.TracerBoolConversionError)

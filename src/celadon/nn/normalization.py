@@ -57,7 +57,7 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     x = array(x, "nn.log_softmax")
     largest = reductions.max(x, axis, where=where, initial=-np.inf, keepdims=True)
     safe = x if where is None else selection.where(where, x, -np.inf)
-    shifted = safe - largest
+    shifted = safe - ops.stop_gradient(largest)
     total = reductions.sum(transcendentals.exp(shifted), axis, where=where, keepdims=True)
     found = shifted - transcendentals.log(total)
     return found if where is None else selection.where(where, found, -np.inf)

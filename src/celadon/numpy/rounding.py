@@ -185,12 +185,12 @@ def _log_of_sum() -> Any:
 
 def _share(t: Any, out: Any, x: Any) -> Any:
     """t times the share that x has in the sum, of which the logarithm is out."""
-    return ops.multiply(t, ops.exponential(ops.subtract(_or_zero(x), _or_zero(out))))
+    return ops.multiply(t, ops.exponential(ops.subtract(_or_zero(x, x), _or_zero(out, ops.abs_(out)))))
 
 
-def _or_zero(x: Any) -> Any:
-    """0 in place of infinity."""
-    part = ops.real(x) if kind(x.type.dtype) == "c" else x
+def _or_zero(x: Any, sized: Any) -> Any:
+    """0 in place of infinity, which is looked for in `sized`: two values of -inf have no share in their sum."""
+    part = ops.real(sized) if kind(sized.type.dtype) == "c" else sized
     infinite = ops.compare(part, fixed(np.inf, real_dtype(x.type.dtype)), direction="EQ")
     return ops.select(infinite, fixed(0, x.type.dtype), x)
 

@@ -90,6 +90,7 @@ def _truncated(key: Words, lower: Any, upper: Any, *, shape: Shape, dtype: DType
     lower, upper = converted(lower, dtype), converted(upper, dtype)
     low, high = (ops.erf(ops.divide(bound, root)) for bound in (lower, upper))
     found = ops.multiply(root, ops.erf_inv(between(key, low, high, shape=shape, dtype=dtype)))
+    lower, upper = (ops.stop_gradient(bound) for bound in (lower, upper))
     return selection.clip(found, ops.next_after(lower, infinity), ops.next_after(upper, ops.negate(infinity)))
 
 

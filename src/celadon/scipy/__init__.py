@@ -5,4 +5,4 @@ from celadon.facade import facade
 _HOMES: dict[str, str] = {}
 
 __all__, __getattr__, __dir__ = facade(__name__, _HOMES)
-__all__ += ["special"]
+__all__ += ["linalg", "special"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from celadon import vocabulary as ops
 from celadon.numpy import comparison, creation, elementwise, reductions, selection, shapes
 from celadon.numpy.promotion import array, axes_of, fixed_like, inexact
+from celadon.transforms.custom_tangents import custom_jvp
 from celadon.types import kind
+from celadon.vocabulary.kinds import like
 
 
 def logsumexp(
@@ -42,13 +45,21 @@ def _largest(x: Any, axis: Any, where: Any, keepdims: bool) -> Any:
     """The largest real part, or 0 where that is infinite."""
     parts = elementwise.real(x)
     found = reductions.max(parts, axis=axis, keepdims=keepdims, where=where, initial=-np.inf)
-    return ops.select(ops.is_finite(found), found, fixed_like(0, found))
+    return ops.stop_gradient(ops.select(ops.is_finite(found), found, fixed_like(0, found)))
+
+
+@functools.cache
+def _log() -> Any:
+    """log of a sum of exponentials; where all of them are 0, as in a row that is masked, it does not depend on any."""
+    found = custom_jvp(lambda x: ops.log(x))
+    found.defjvps(lambda t, out, x: ops.divide(t, ops.select(ops.compare(x, like(0, x), direction="EQ"), like(1, x), x)))
+    return found
 
 
 def _logarithm(total: Any, largest: Any, weighted: bool, return_sign: bool) -> Any:
     is_real, sign = kind(total.type.dtype) != "c", ops.sign(total)
     size = ops.abs_(total) if return_sign or is_real else total
-    found = elementwise.add(ops.log(size), creation.astype(largest, size.type.dtype))
+    found = elementwise.add(ops.log(size) if weighted else _log()(size), creation.astype(largest, size.type.dtype))
     if return_sign:
         return found, sign
     if weighted and is_real:

@@ -153,10 +153,9 @@ def _refused(primals: Arrays, tangents: Arrays, *, function: Any, **params: Any)
 
 
 def _members(op: Op, batch: Any, axes: Sequence[int | None], values: Arrays, params: dict[str, Any]) -> Any:
-    function, level = params["function"], (tuple(axes), batch.size)
-    inner = function.levels if type(function) is Members else ()
-    function = Members(function.function if inner else function, (*inner, level))
-    found = op(*values, **(params | declared(function)))
+    given, level = params["function"], (tuple(axes), batch.size)
+    host, inner = (given.function, given.levels) if type(given) is Members else (given, ())
+    found = op(*values, **(params | declared(Members(host, (*inner, level)))))
     return found, [0] * len(found)
 
 
