@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import jax
@@ -24,7 +25,7 @@ def test_text(name: str, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update"):
         golden.write_text(text)
     assert text == golden.read_text()
-    assert parse(text) == text
+    assert re.sub(r"__elided___\d+", "__elided__", parse(text)) == text  # MLIR numbers what one context reads twice
 
 
 @pytest.mark.parametrize("name", sorted(OURS.keys() - {"large_capture"}))

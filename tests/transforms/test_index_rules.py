@@ -68,7 +68,6 @@ FUNCTIONS = (
     " dimension_numbers=('NHWC', 'HWIO', 'NWHC'))",
     "a, g: lax.conv_general_dilated(a[:, :, 0], g, (2,), 'SAME', feature_group_count=2)",
     "a, f: lax.conv_general_dilated(a[:, :, 0], f[:, :, 0], (1,), [(2, 1)], batch_group_count=2)",
-    "a, f: lax.conv_transpose(a[:, 0], f[0, :, :2].transpose(1, 0, 2)[:, :, :1].repeat(5, 1), (2,), 'SAME')",
     "x: lax.reduce_window(x, 0.0, lax.add, (2, 3), (1, 2), 'SAME')",
     "x: lax.reduce_window(x, 0.0, lax.add, (2, 3), (1, 2), [(1, 0), (-1, 2)], (2, 1), (1, 2))",
     "x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 2), 'SAME')",
