@@ -27,8 +27,11 @@ def watched(trace: Callable[[], Result]) -> Result:
     before = _ended()  # those that leaked earlier are none of this trace's; kept, so that no other gets their ids
     known = {id(x) for x in before}
     result = trace()
-    gc.collect()
     alive = [x for x in _ended() if id(x) not in known]
+    if alive:  # what only waits to be collected is held by nobody
+        alive.clear()
+        gc.collect()
+        alive = [x for x in _ended() if id(x) not in known]
     if alive:
         one = alive[0]
         holders = _holders(one, alive)
