@@ -43,6 +43,8 @@ class SvdAlgorithm(enum.Enum):
 
 def symmetrized(x: Any) -> Any:
     """The mean of matrices and their conjugate transposes."""
+    if x.type.ndim < 2 or x.type.shape[-1] != x.type.shape[-2]:
+        raise errors.MatricesUnfit(op="the mean with the transpose", shapes=x.type, form="(..., n, n)")
     return ops.divide(ops.add(x, matrices.adjoint(x)), like(2, x))
 
 
