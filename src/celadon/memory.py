@@ -231,8 +231,18 @@ def _large_kept() -> int:
     return sum(units * ALIGNMENT * len(shelf) for units, shelf in large)
 
 
-_shelves: dict[int, list[Region]] = {_rounded(units): [] for units in range(1, _SMALL_UNITS + 1)}
-_small = [_shelves[_rounded(max(units, 1))] for units in range(_SMALL_UNITS + 1)]
+def _small_shelves() -> list[list[Region]]:
+    """For each number of units, up to the last small one, the shelf of the size that it is rounded to."""
+    found: list[list[Region]] = []
+    while len(found) <= _SMALL_UNITS:
+        units = _rounded(max(len(found), 1))
+        shelf = _shelves[units] = []
+        found += [shelf] * (units + 1 - len(found))
+    return found
+
+
+_shelves: dict[int, list[Region]] = {}
+_small = _small_shelves()
 _opening = process_lock()
 _limit = _default_limit()
 _returned = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,13 +37,25 @@ class Options(NamedTuple):
         return repr(self)
 
 
-@dataclass(frozen=True, slots=True)
 class ArgInfo:
     """One leaf of the arguments: its type, and whether it is donated."""
 
-    shape: tuple[int, ...]
-    dtype: Any
-    donated: bool = False
+    __slots__ = ("donated", "dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, donated: bool = False):
+        self.shape, self.dtype, self.donated = shape, dtype, donated
+
+    def __repr__(self) -> str:
+        return f"ArgInfo(shape={self.shape}, dtype={self.dtype!r}, donated={self.donated})"
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.donated
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArgInfo) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
 
     @property
     def ndim(self) -> int:
@@ -145,12 +157,11 @@ def _fits(output: Operand, donated: Var) -> bool:
     return output.type.shape == donated.type.shape and output.type.dtype == donated.type.dtype
 
 
-@dataclass(eq=False, repr=False)
 class Lowered:
     """A lowered program, before it is compiled."""
 
-    traced: Traced
-    module: Module
+    def __init__(self, traced: Traced, module: Module):
+        self.traced, self.module = traced, module
 
     @property
     def in_tree(self) -> Any:
@@ -198,12 +209,11 @@ class MemoryAnalysis(NamedTuple):
     generated_code_size_in_bytes: int
 
 
-@dataclass(eq=False, repr=False)
 class Compiled:
     """A program compiled for one signature; calling it never traces. Static arguments are left out of the call."""
 
-    lowered: Lowered
-    entry: Entry
+    def __init__(self, lowered: Lowered, entry: Entry):
+        self.lowered, self.entry = lowered, entry
 
     @property
     def in_tree(self) -> Any:
@@ -260,28 +270,24 @@ class Compiled:
         )
 
 
-@dataclass(slots=True, eq=False)
 class Costs:
-    """Seconds that an entry cost, by stage, and how many kernels were compiled for it (not found in a cache)."""
+    """Seconds that an entry cost, by stage, its equations, and whether machine code was made (not found in a cache)."""
 
-    trace: float = 0.0
-    lower: float = 0.0
-    compile: float = 0.0
-    equations: int = 0
-    compiled: bool = False
+    __slots__ = ("compile", "compiled", "equations", "lower", "trace")
+
+    def __init__(self) -> None:
+        self.trace = self.lower = self.compile = 0.0
+        self.equations, self.compiled = 0, False
 
 
-@dataclass(eq=False, repr=False)
 class Entry:
     """What is kept of one signature: the trace, the machine code bound to its numbers, and what they cost."""
 
-    name: str
-    signature: Signature
-    traced: Traced
-    donated: tuple[int, ...]
-    bound: Callable[[Sequence[Array]], list[Array]] | None = None
-    costs: Costs = field(default_factory=Costs)
-    executable: Any = None
+    def __init__(self, name: str, signature: Signature, traced: Traced, donated: tuple[int, ...]):
+        self.name, self.signature, self.traced, self.donated = name, signature, traced, donated
+        self.bound: Callable[[Sequence[Array]], list[Array]] | None = None
+        self.costs = Costs()
+        self.executable: Any = None
 
     def compile(self) -> None:
         """Lower, simplify, lift, and compile what no cache has; time goes to `costs` and the event log."""

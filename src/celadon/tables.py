@@ -5,22 +5,23 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from celadon.stages import Entry, Options, Traced
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Table:
     """What is known of one function under one set of options: traces and entries by key, in the order they came."""
 
-    entries: dict[object, Entry] = field(default_factory=dict[object, Any])
-    traces: dict[object, Traced] = field(default_factory=dict[object, Any])
-    warned: set[object] = field(default_factory=set[object])
-    misses: list[Any] = field(default_factory=list[Any])
-    names: dict[object, tuple[str, ...]] = field(default_factory=dict[object, tuple[str, ...]])
+    __slots__ = ("entries", "misses", "names", "traces", "warned")
+
+    def __init__(self) -> None:
+        self.entries: dict[object, Entry] = {}
+        self.traces: dict[object, Traced] = {}
+        self.warned: set[object] = set()
+        self.misses: list[Any] = []
+        self.names: dict[object, tuple[str, ...]] = {}
 
     def clear(self) -> None:
         self.entries.clear()

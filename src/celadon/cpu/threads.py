@@ -105,7 +105,7 @@ if hasattr(os, "register_at_fork"):
 
 # Runs [%lo, %hi) in pieces of %unit: however many threads there are, a kernel sees the same borders.
 _STRIDE = """
-define internal void @stride(ptr %f, ptr %t, i64 %lo, i64 %hi, i64 %unit) {
+define internal void @stride(ptr %f, ptr %t, i64 %lo, i64 %hi, i64 %unit) #0 {
 entry:
   br label %loop
 loop:
@@ -121,7 +121,7 @@ done:
 """
 
 _SERIAL = """
-define internal void @parfor(ptr %f, ptr %t, i64 %n, i64 %unit) {
+define internal void @parfor(ptr %f, ptr %t, i64 %n, i64 %unit) #0 {
   call void @stride(ptr %f, ptr %t, i64 0, i64 %n, i64 %unit)
   ret void
 }
@@ -134,7 +134,7 @@ _TEAM = """
 @team = dso_local global [$bytes x i8] zeroinitializer, align 64
 declare void @llvm.x86.sse2.pause()
 
-define internal void @drain() {
+define internal void @drain() #0 {
 entry:
   br label %look
 look:
@@ -168,7 +168,7 @@ out:
   ret void
 }
 
-define internal ptr @worker(ptr %unused) {
+define internal ptr @worker(ptr %unused) #0 {
 entry:
   %before = atomicrmw add ptr $numbers, i64 1 monotonic
   %number = add i64 %before, 1
@@ -202,7 +202,7 @@ work:
   br label %outer
 }
 
-define internal void @recruit(i64 %wanted) {
+define internal void @recruit(i64 %wanted) #0 {
 entry:
   %have = load i64, ptr $started
   %create = load ptr, ptr $pthread_create
@@ -232,7 +232,7 @@ out:
   ret void
 }
 
-define internal void @publish(ptr %f, ptr %t, i64 %n, i64 %unit, i64 %span, i64 %claims) {
+define internal void @publish(ptr %f, ptr %t, i64 %n, i64 %unit, i64 %span, i64 %claims) #0 {
   %fi = ptrtoint ptr %f to i64
   store atomic i64 %fi, ptr $function monotonic, align 8
   %ti = ptrtoint ptr %t to i64
@@ -251,7 +251,7 @@ define internal void @publish(ptr %f, ptr %t, i64 %n, i64 %unit, i64 %span, i64 
   ret void
 }
 
-define internal void @wake() {
+define internal void @wake() #0 {
   %sleepers = load atomic i32, ptr $sleepers seq_cst, align 4
   %any = icmp ne i32 %sleepers, 0
   br i1 %any, label %call, label %out
@@ -263,7 +263,7 @@ out:
   ret void
 }
 
-define internal void @wait(i64 %claims) {
+define internal void @wait(i64 %claims) #0 {
 entry:
   br label %look
 look:
@@ -284,7 +284,7 @@ out:
   ret void
 }
 
-define internal void @lead(ptr %f, ptr %t, i64 %n, i64 %unit, i64 %threads) {
+define internal void @lead(ptr %f, ptr %t, i64 %n, i64 %unit, i64 %threads) #0 {
   %started = load i64, ptr $started
   %wanted = sub i64 %threads, 1
   %short = icmp ult i64 %started, %wanted
@@ -307,7 +307,7 @@ go:
   ret void
 }
 
-define internal void @parfor(ptr %f, ptr %t, i64 %n, i64 %unit) {
+define internal void @parfor(ptr %f, ptr %t, i64 %n, i64 %unit) #0 {
 entry:
   %threads = load atomic i64, ptr $threads monotonic, align 8
   %alone = icmp ult i64 %threads, 2
