@@ -64,6 +64,10 @@ RANDOM: Forms = {
     "ball": lambda f, k: f(k.key, k.n, abs(k.t) + 1, (k.m,)),
     "poisson": [lambda f, k: f(k.key, abs(k.t) * 9, k.shape), lambda f, k: f(k.key, abs(k.v) * 9)],
     "binomial": [lambda f, k: f(k.key, k.whole, abs(k.t) / 9, k.shape), lambda f, k: f(k.key, k.iv * 9, abs(k.v) / 9)],
+    "multivariate_normal": [
+        lambda f, k: f(k.key, k.v, k.square @ k.square.T, (k.m,)), lambda f, k: f(k.key, k.v, k.square @ k.square.T, method="svd")
+    ],
+    "orthogonal": [lambda f, k: f(k.key, k.n), lambda f, k: f(k.key, k.n, (k.m,), m=2)],
     "multinomial": lambda f, k: f(k.key, k.whole, abs(k.v) + 0.1),
     "geometric": [lambda f, k: f(k.key, abs(k.t) / 9, k.shape), lambda f, k: f(k.key, abs(k.v) / 9 + 0.1)],
     "weibull_min": [lambda f, k: f(k.key, abs(k.s), abs(k.t), k.shape), lambda f, k: f(k.key, k.v, abs(k.v2) + 1, k.shape)],
@@ -122,6 +126,8 @@ INITIALIZERS: Forms = {
         lambda f, k: f(abs(k.s), "fan_in", "truncated_normal", (0, 1), 2)(k.key, (k.m, k.n, k.p)),
         lambda f, k: f(abs(k.s), "fan_geo_avg", "uniform")(k.key, k.shape, "complex64"),
     ],
+    "orthogonal": lambda f, k: f(k.s)(k.key, (k.m, k.n, 3)),
+    "delta_orthogonal": lambda f, k: f(k.s)(k.key, (k.p, 2, k.n)),
     **{f"{name}_{kind}": _scaled for name in ("glorot", "he", "kaiming", "lecun", "xavier") for kind in ("normal", "uniform")},
 }
 

@@ -31,6 +31,10 @@ CASES: dict[str, tuple[Make, tuple[Any, ...]]] = {
     "truncated_normal": (lambda m: m.truncated_normal(0.3, lower=-1.0, upper=0.5), ((3, 4),)),
     "constant": (lambda m: m.constant(7), ((3, 4),)),
     "constant of a row": (lambda m: m.constant(np.arange(4)), ((3, 4), "int32")),
+    "orthogonal": (lambda m: m.orthogonal(2.0), ((4, 3),)),
+    "orthogonal of columns": (lambda m: m.orthogonal(column_axis=0), ((2, 3, 4),)),
+    "orthogonal of nothing": (lambda m: m.orthogonal(), ((2, 0),)),
+    "delta_orthogonal": (lambda m: m.delta_orthogonal(), ((3, 5, 2, 4),)),
     "zeros": (lambda m: m.zeros, ((3, 4),)),
     "ones": (lambda m: m.ones, ((3,), "int32")),
 }  # fmt: skip
@@ -68,6 +72,9 @@ def test_what_is_refused() -> None:
     key = random.key(0)
     with pytest.raises(errors.FansUnknown):
         ours.he_normal()(key, (3,))
+    for make, shape in ((ours.orthogonal, (3,)), (ours.delta_orthogonal, (3, 4)), (ours.delta_orthogonal, (3, 4, 2))):
+        with pytest.raises(errors.FansUnknown):
+            make()(key, shape)
     with pytest.raises(errors.OptionUnknown, match="fan_in"):
         ours.variance_scaling(1.0, "fan", "normal")(key, (3, 4))
     with pytest.raises(errors.OptionUnknown, match="uniform"):

@@ -195,6 +195,18 @@ def test_counts() -> None:
     )  # fmt: skip
 
 
+def test_matrices() -> None:
+    """Correlated and orthogonal ones; what a factorisation makes of rounding errors is of the order of the matrix."""
+    root = np.random.default_rng(0).normal(size=(2, 3, 3)).astype(np.float32)
+    cov, mean = root @ root.transpose(0, 2, 1), np.float32([[1, 2, 3], [-1, 0, 1]])
+    compare(
+        Case("multivariate_normal", mean, cov, units=256), Case("multivariate_normal", mean[0], cov[0], (5,), units=256),
+        Case("multivariate_normal", np.arange(3), cov, (4, 2), method="eigh", units=1024),
+        Case("multivariate_normal", mean, cov[0], method="svd", units=1024), Case("orthogonal", 4, units=64),
+        Case("orthogonal", 3, (2,), m=5, units=64), Case("orthogonal", 3, dtype="complex64", units=64),
+    )  # fmt: skip
+
+
 def test_samples_by_rejection_refuse_derivatives() -> None:
     for draw in (random.gamma, random.loggamma):
         with pytest.raises(errors.SampleNotDifferentiable):

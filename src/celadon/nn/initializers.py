@@ -9,15 +9,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from celadon import errors, random
-from celadon.numpy import creation, elementwise, transcendentals
+from celadon.numpy import creation, elementwise, shapes, transcendentals
 from celadon.numpy.dtypes import requested
 from celadon.numpy.promotion import shape_from
 from celadon.types import DType, Shape, kind
 from celadon.vocabulary.kinds import real_dtype
 
 __all__ = [
-    "Initializer", "constant", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "kaiming_normal",
-    "kaiming_uniform", "lecun_normal", "lecun_uniform", "normal", "ones", "truncated_normal", "uniform",
+    "Initializer", "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "kaiming_normal",
+    "kaiming_uniform", "lecun_normal", "lecun_uniform", "normal", "ones", "orthogonal", "truncated_normal", "uniform",
     "variance_scaling", "xavier_normal", "xavier_uniform", "zeros",
 ]  # fmt: skip
 
@@ -247,6 +247,50 @@ def he_normal(in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dt
     (2, 3)
     """
     return _scaled(2.0, "fan_in", "truncated_normal", (in_axis, out_axis, batch_axis), dtype)
+
+
+def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """Makes an initializer of matrices with orthogonal rows or columns, times scale.
+
+    Args: column_axis: which axis of the weights is the columns'; all others together are the rows'. The initializer raises
+    FansUnknown for weights of fewer than two axes.
+
+    >>> orthogonal()(random.key(0), (3, 2)).shape
+    (3, 2)
+    """
+
+    def draw(key: Any, shape: Shape, dtype: DType) -> Any:
+        if len(shape) < 2:
+            raise errors.FansUnknown(shape=shape)
+        if 0 in shape:
+            return creation.zeros(shape, dtype)
+        columns = shape[column_axis]
+        found = random.orthogonal(key, math.prod(shape) // columns, (), dtype, columns)
+        rows = [n for i, n in enumerate(shape) if i != column_axis % len(shape)]
+        return creation.array(scale, dtype) * shapes.moveaxis(shapes.reshape(found, (*rows, columns)), -1, column_axis)
+
+    return _initializer(draw, dtype)
+
+
+def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """Makes an initializer of convolutions that are orthogonal in the middle of their window and zero elsewhere.
+
+    Args: column_axis: as for orthogonal, of the last two axes. The initializer raises FansUnknown for weights that don't have
+    one to three axes of a window, inputs, and at least as many outputs.
+    Source: Xiao, Bahri, Sohl-Dickstein, Schoenholz, Pennington: Dynamical isometry and a mean field theory of CNNs (2018).
+
+    >>> delta_orthogonal()(random.key(0), (3, 2, 2)).shape
+    (3, 2, 2)
+    """
+
+    def draw(key: Any, shape: Shape, dtype: DType) -> Any:
+        if len(shape) not in (3, 4, 5) or shape[-1] < shape[-2]:
+            raise errors.FansUnknown(shape=shape)
+        found = orthogonal(scale, column_axis)(key, shape[-2:], dtype)
+        middle = tuple((extent - 1) // 2 for extent in shape[:-2])
+        return creation.zeros(shape, dtype).at[middle].set(found)
+
+    return _initializer(draw, dtype)
 
 
 xavier_uniform, xavier_normal = glorot_uniform, glorot_normal

@@ -9,6 +9,7 @@ _HOMES = {
     "gammas": "ball beta chisquare dirichlet f gamma generalized_normal loggamma t",
     "intervals": "bernoulli bits rademacher randint uniform",
     "keys": "PRNGKey clone fold_in key key_data key_dtype key_impl split wrap_key_data",
+    "matrices": "multivariate_normal orthogonal",
     "parametric": "double_sided_maxwell geometric lognormal pareto rayleigh triangular wald weibull_min",
 }
 

@@ -45,6 +45,7 @@ from celadon.random.keys import (
     split as split,
     wrap_key_data as wrap_key_data,
 )
+from celadon.random.matrices import multivariate_normal as multivariate_normal, orthogonal as orthogonal
 from celadon.random.parametric import (
     double_sided_maxwell as double_sided_maxwell,
     geometric as geometric,
