@@ -6,12 +6,13 @@ from typing import Any
 
 from celadon.keys import extended, prng_key
 from celadon.numpy.dtypes import bfloat16, dtype_of, finfo, iinfo, issubdtype, promote_types, result_type
-from celadon.types import DType, canonical, float0
+from celadon.types import DType, canonical, float0, kind
 
 __all__ = [
-    "bfloat16", "canonicalize_dtype", "extended", "finfo", "float0", "iinfo", "issubdtype", "prng_key", "promote_types",
-    "result_type",
+    "bfloat16", "canonicalize_dtype", "extended", "finfo", "float0", "iinfo", "issubdtype", "itemsize_bits", "prng_key",
+    "promote_types", "result_type", "scalar_type_of",
 ]  # fmt: skip
+_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 def canonicalize_dtype(dtype: Any) -> DType:
@@ -21,3 +22,21 @@ def canonicalize_dtype(dtype: Any) -> DType:
     dtype('float32')
     """
     return canonical(dtype_of(dtype))
+
+
+def itemsize_bits(dtype: Any) -> int:
+    """How many bits an element of a dtype has.
+
+    >>> itemsize_bits("bfloat16")
+    16
+    """
+    return 8 * dtype_of(dtype).itemsize
+
+
+def scalar_type_of(x: Any) -> type:
+    """The type of Python's that is of the kind of an array or dtype.
+
+    >>> scalar_type_of("bfloat16")
+    <class 'float'>
+    """
+    return _PYTHON[kind(dtype_of(x))]
