@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import operator
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celadon import errors, tracing, vocabulary as ops
 from celadon.array import Array, from_host
-from celadon.numpy import (
-    comparison,
-    contractions,
-    creation,
-    cumulative,
-    division,
-    elementwise,
-    indexing,
-    joining,
-    ordering,
-    positions,
-    powers,
-    reductions,
-    rounding,
-    selection,
-    shapes,
-    statistics,
-    taking,
-    updates,
-)
+from celadon.facade import Lazy
 from celadon.numpy.dtypes import requested, strong
 from celadon.program import Literal
 from celadon.tracing import Value
 from celadon.types import kind
 
+if TYPE_CHECKING:
+    from celadon.numpy import comparison, creation, indexing, ordering, reductions, rounding, selection, shapes, taking
+else:  # most programs use few families of methods
+    comparison, creation = Lazy("celadon.numpy.comparison"), Lazy("celadon.numpy.creation")
+    indexing, ordering = Lazy("celadon.numpy.indexing"), Lazy("celadon.numpy.ordering")
+    reductions, rounding = Lazy("celadon.numpy.reductions"), Lazy("celadon.numpy.rounding")
+    selection, shapes, taking = (Lazy(f"celadon.numpy.{name}") for name in ("selection", "shapes", "taking"))
+
 Binary = Callable[[Any, Any], Any]
+
+
+class _AtFirstUse:
+    """A method that is found when it is first asked for, and from then on stands in its own place."""
+
+    def __init__(self, name: str, find: Callable[[], Any]):
+        self.name, self.find = name, find
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        found = self.find()
+        setattr(Value, self.name, found)
+        return found.__get__(instance, owner)
+
+
+def _function(place: str) -> Any:
+    module, _, name = place.partition(".")
+    return getattr(importlib.import_module(f"celadon.numpy.{module}"), name)
+
+
+def _property(place: str) -> property:
+    return property(_function(place))
 
 
 def _takes(other: Any) -> bool:
@@ -68,25 +80,30 @@ def _refused(other: Any) -> Any:
     return NotImplemented
 
 
-_BINARY: dict[str, Binary] = {
-    "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply, "truediv": elementwise.divide,
-    "floordiv": division.floor_divide, "mod": division.remainder, "divmod": division.divmod, "pow": powers.power,
-    "matmul": contractions.matmul, "and": comparison.bitwise_and, "or": comparison.bitwise_or, "xor": comparison.bitwise_xor,
-    "lshift": comparison.left_shift, "rshift": comparison.right_shift,
+_BINARY = {
+    "add": "elementwise.add", "sub": "elementwise.subtract", "mul": "elementwise.multiply",
+    "truediv": "elementwise.divide", "floordiv": "division.floor_divide", "mod": "division.remainder",
+    "divmod": "division.divmod", "pow": "powers.power", "matmul": "contractions.matmul",
+    "and": "comparison.bitwise_and", "or": "comparison.bitwise_or", "xor": "comparison.bitwise_xor",
+    "lshift": "comparison.left_shift", "rshift": "comparison.right_shift",
 }  # fmt: skip
-_COMPARISONS: dict[str, Binary] = {
-    "eq": comparison.equal, "ne": comparison.not_equal, "lt": comparison.less, "le": comparison.less_equal,
-    "gt": comparison.greater, "ge": comparison.greater_equal,
+_COMPARISONS = {
+    "eq": "comparison.equal", "ne": "comparison.not_equal", "lt": "comparison.less", "le": "comparison.less_equal",
+    "gt": "comparison.greater", "ge": "comparison.greater_equal",
 }  # fmt: skip
 
 
 def _operators() -> dict[str, Any]:
+    places = {(name, 0): place for name, place in (_BINARY | _COMPARISONS).items()}
+    places |= {(f"r{name}", 1): place for name, place in _BINARY.items()}
     found: dict[str, Any] = {}
-    for name, function in _BINARY.items():
-        found[f"__{name}__"], found[f"__r{name}__"] = _operator(function)
-    for name, function in _COMPARISONS.items():
-        found[f"__{name}__"] = _operator(function)[0]
+    for (name, side), place in places.items():
+        found[f"__{name}__"] = _AtFirstUse(f"__{name}__", functools.partial(_operator_of, place, side))
     return found
+
+
+def _operator_of(place: str, side: int) -> Any:
+    return _operator(_function(place))[side]
 
 
 def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
@@ -138,6 +155,10 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
     return shapes.reshape(found, (*self.type.shape[:-1], -1))
 
 
+def _compress(self: Any, condition: Any, axis: int | None = None, **options: Any) -> Any:
+    return taking.compress(condition, self, axis, **options)
+
+
 def _copy(self: Any) -> Any:
     return from_host(np.array(self.host), self.type.weak_type) if type(self) is Array else self
 
@@ -175,29 +196,35 @@ def _identity(self: Any, *args: Any) -> Any:
     return self
 
 
-_METHODS: dict[str, Any] = {
-    "__abs__": elementwise.abs, "__neg__": elementwise.negative, "__pos__": elementwise.positive,
-    "__invert__": comparison.bitwise_not, "__getitem__": indexing.getitem, "__setitem__": _setitem, "__iter__": _iter,
-    "__contains__": _contains, "__round__": _round, "__array_namespace__": _array_namespace,
-    "at": property(updates.at),
-    "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
-    "argpartition": ordering.argpartition, "argsort": _argsort, "astype": _astype, "choose": selection.choose,
-    "clip": _clip, "compress": lambda self, condition, axis=None, **options: taking.compress(condition, self, axis, **options),
-    "conj": elementwise.conj, "conjugate": elementwise.conjugate, "copy": _copy, "cumprod": cumulative.cumprod,
-    "cumsum": cumulative.cumsum, "diagonal": taking.diagonal, "dot": contractions.dot, "flatten": _flatten,
-    "max": reductions.max, "mean": reductions.mean, "min": reductions.min, "nonzero": positions.nonzero,
-    "prod": reductions.prod, "ptp": reductions.ptp, "ravel": shapes.ravel, "repeat": joining.repeat, "reshape": _reshape,
-    "round": rounding.round, "searchsorted": ordering.searchsorted, "sort": ordering.sort, "squeeze": shapes.squeeze,
-    "std": statistics.std, "sum": reductions.sum, "swapaxes": shapes.swapaxes, "take": _take, "trace": contractions.trace,
-    "transpose": _transpose, "var": statistics.var, "view": _view,
-    "T": property(shapes.transpose), "mT": property(shapes.matrix_transpose), "real": property(elementwise.real),
-    "imag": property(elementwise.imag), "flat": property(_iter), "to_device": _identity,
+_OWN: dict[str, Any] = {
+    "__setitem__": _setitem, "__iter__": _iter, "__contains__": _contains, "__round__": _round,
+    "__array_namespace__": _array_namespace, "argsort": _argsort, "astype": _astype, "clip": _clip, "compress": _compress,
+    "copy": _copy, "flat": property(_iter), "flatten": _flatten, "reshape": _reshape, "take": _take, "to_device": _identity,
+    "transpose": _transpose, "view": _view,
+}  # fmt: skip
+_FUNCTIONS = {
+    "__abs__": "elementwise.abs", "__neg__": "elementwise.negative", "__pos__": "elementwise.positive",
+    "__invert__": "comparison.bitwise_not", "__getitem__": "indexing.getitem",
+    "all": "reductions.all", "any": "reductions.any", "argmax": "reductions.argmax", "argmin": "reductions.argmin",
+    "argpartition": "ordering.argpartition", "choose": "selection.choose", "conj": "elementwise.conj",
+    "conjugate": "elementwise.conjugate", "cumprod": "cumulative.cumprod", "cumsum": "cumulative.cumsum",
+    "diagonal": "taking.diagonal", "dot": "contractions.dot", "max": "reductions.max", "mean": "reductions.mean",
+    "min": "reductions.min", "nonzero": "positions.nonzero", "prod": "reductions.prod", "ptp": "reductions.ptp",
+    "ravel": "shapes.ravel", "repeat": "joining.repeat", "round": "rounding.round", "searchsorted": "ordering.searchsorted",
+    "sort": "ordering.sort", "squeeze": "shapes.squeeze", "std": "statistics.std", "sum": "reductions.sum",
+    "swapaxes": "shapes.swapaxes", "trace": "contractions.trace", "var": "statistics.var",
+}  # fmt: skip
+_PROPERTIES = {
+    "T": "shapes.transpose", "at": "updates.at", "imag": "elementwise.imag", "mT": "shapes.matrix_transpose",
+    "real": "elementwise.real",
 }  # fmt: skip
 
 
 def install() -> None:
     """Give arrays and traced values their operators and methods."""
-    tracing.install({**_operators(), **_METHODS})
+    functions = {name: _AtFirstUse(name, functools.partial(_function, place)) for name, place in _FUNCTIONS.items()}
+    properties = {name: _AtFirstUse(name, functools.partial(_property, place)) for name, place in _PROPERTIES.items()}
+    tracing.install({**_operators(), **_OWN, **functions, **properties})
 
 
 install()
