@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +24,7 @@ class Leaf:
 LEAF = Leaf()
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One container: children are values (of a tree) or nodes and LEAF (of a treedef).
 
     `named` are the keys of a registered class' children, where it gave them; see `keys`.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from celadon import errors
 from celadon.tree_nodes import LEAF, Leaf, Node, is_dict, is_namedtuple, name_of, registrations, short
@@ -15,8 +14,7 @@ from celadon.tree_paths import KeyPath, listed, place
 Look = Callable[[Any], Node | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Parting:
+class Parting(NamedTuple):
     """Where two trees part: the path, what differs, what stands in the first tree (here) and in the second (there).
 
     `kind` is "type" (two classes, or a leaf against a container), "length" (of a list or tuple), "keys" (of a dict),
@@ -53,7 +51,7 @@ def fit(node: Node | Leaf, value: Any, look: Look, pieces: list[Any]) -> Parting
     for i, (child, part) in enumerate(zip(node.children, arranged(node, other), strict=True)):
         parting = fit(child, part, look, pieces)
         if parting is not None:
-            return replace(parting, path=(node.keys[i], *parting.path))
+            return parting._replace(path=(node.keys[i], *parting.path))
     return None
 
 

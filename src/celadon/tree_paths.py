@@ -3,70 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 KeyEntry = Any
 KeyPath = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceKey:
+class _Key:
+    """The place of a child in its container: an immutable value that holds one thing, under the name of its slot."""
+
+    __slots__ = ()
+    __match_args__: ClassVar[tuple[str]]
+
+    def _hold(self, held: Any) -> None:
+        object.__setattr__(self, self.__match_args__[0], held)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"cannot assign to field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return bare(self) == bare(other) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), bare(self)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.__match_args__[0]}={bare(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (bare(self),)
+
+
+class SequenceKey(_Key):
     """The place of a child in a list or tuple.
 
     >>> str(SequenceKey(1))
     '[1]'
     """
 
+    __slots__ = __match_args__ = ("idx",)
     idx: int
+
+    def __init__(self, idx: int):
+        self._hold(idx)
 
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
 
 
-@dataclass(frozen=True, slots=True)
-class DictKey:
+class DictKey(_Key):
     """The key of a child in a dict.
 
     >>> str(DictKey("w"))
     "['w']"
     """
 
+    __slots__ = __match_args__ = ("key",)
     key: Any
+
+    def __init__(self, key: Any):
+        self._hold(key)
 
     def __str__(self) -> str:
         return f"[{self.key!r}]"
 
 
-@dataclass(frozen=True, slots=True)
-class GetAttrKey:
+class GetAttrKey(_Key):
     """The attribute that holds a child: the field of a namedtuple or dataclass.
 
     >>> str(GetAttrKey("w"))
     '.w'
     """
 
+    __slots__ = __match_args__ = ("name",)
     name: str
+
+    def __init__(self, name: str):
+        self._hold(name)
 
     def __str__(self) -> str:
         return f".{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class FlattenedIndexKey:
+class FlattenedIndexKey(_Key):
     """The number of a child in a registered class that doesn't name its children.
 
     >>> str(FlattenedIndexKey(1))
     '[<flat index 1>]'
     """
 
+    __slots__ = __match_args__ = ("key",)
     key: int
+
+    def __init__(self, key: int):
+        self._hold(key)
 
     def __str__(self) -> str:
         return f"[<flat index {self.key}>]"
-
-    def __hash__(self) -> int:
-        return hash((FlattenedIndexKey, self.key))
 
 
 def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
@@ -94,11 +127,7 @@ def bare(key: KeyEntry) -> Any:
     >>> bare(SequenceKey(3))
     3
     """
-    match key:
-        case SequenceKey(held) | DictKey(held) | GetAttrKey(held) | FlattenedIndexKey(held):
-            return held
-        case _:
-            return key
+    return getattr(key, key.__match_args__[0]) if isinstance(key, _Key) else key
 
 
 def place(path: KeyPath) -> str:
