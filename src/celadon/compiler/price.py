@@ -37,6 +37,13 @@ def _flops(equation: Equation) -> float:
         lhs = equation.inputs[0].type
         contracted = equation.params["dimension_numbers"][0][0]
         return 2.0 * out.size * prod(lhs.shape[i] for i in contracted)
+    if name == "convolution":
+        rhs, (_, right, _) = equation.inputs[1].type, equation.params["dimension_numbers"]
+        return 2.0 * out.size * prod(n for i, n in enumerate(rhs.shape) if i != right[0])
+    if name == "reduce_window":
+        return float(out.size * max(prod(equation.params["window_dimensions"]) - 1, 0) * len(equation.outputs))
+    if name == "scatter":
+        return float(equation.inputs[2].type.size)
     if name in _MOVES or not is_inexact(equation.inputs[0].type.dtype if equation.inputs else out.dtype):
         return 0.0
     return float(max(x.type.size for x in (*equation.inputs, *equation.outputs)))

@@ -24,6 +24,8 @@ from celadon.cpu import (
     scatter_tables,
     scatters,
     tables,
+    window_tables,
+    windows,
 )
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import outlined, planned
@@ -45,6 +47,8 @@ _RULES = (
     scatters,
     scatter_tables,
     tables,
+    window_tables,
+    windows,
 )  # imported for the rules that they add to fuse and plan
 Call = Callable[[Sequence[Array]], list[Array]]
 _PLANS_AT_MOST = 256
