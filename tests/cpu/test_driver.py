@@ -233,6 +233,15 @@ def test_settle_copies_what_is_elsewhere(nbytes):
     assert (here == before).all()
 
 
+@pytest.mark.parametrize("kept", [1, 36, 63])
+def test_clear_keeps_the_first_bytes(kept):
+    bytes_, cells = np.full(192, 7, np.uint8), np.zeros(1, np.int64)
+    cells[0] = bytes_.ctypes.data
+    run(calling("clear", table_of(2, cells[:1], 64, kept, cells[:1], 128, 2)))
+    assert (bytes_[: 64 + kept] == 7).all() and not bytes_[64 + kept : 128].any()
+    assert (bytes_[128:130] == 7).all() and not bytes_[130:].any()
+
+
 def test_release_lets_other_python_threads_run(kernels):
     gate = words(0)
     opener = threading.Timer(0.05, gate.__setitem__, (0, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import random
 import threading
@@ -291,3 +292,12 @@ def test_lengths_and_views_of_rows(length: int) -> None:
     total, rows = run(x)
     np.testing.assert_allclose(float(total), seen.sum(), rtol=1e-6)
     np.testing.assert_array_equal(np.asarray(rows), seen * 2)
+
+
+@pytest.mark.parametrize("body", [lambda c: c * 0.5, lambda c: c @ c * 0.3, lambda c: c.T + c])
+def test_what_lies_behind_an_array_does_not_slow_a_loop_down(body: Body) -> None:
+    """Kernels compute with whole vectors: bytes behind the end that read as subnormal numbers must not stay there."""
+    c = cnp.asarray(np.ones((3, 3), np.float32))
+    ctypes.memset(c.block.pointer + c.nbytes, 1, 64 - c.nbytes)
+    out = celadon.jit(lambda c: lax.scan(lambda c, _: (body(c), None), c, None, length=5)[0])(c)
+    assert ctypes.string_at(out.block.pointer + out.nbytes, 64 - out.nbytes) == bytes(64 - out.nbytes)

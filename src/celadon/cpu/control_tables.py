@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from celadon.cpu.driver import runtime
 from celadon.cpu.plan import WORD, Place, Planner, nested_rules, product
@@ -10,6 +10,8 @@ from celadon.cpu.recipe import Nested, Region
 
 _TRIPS = 100.0  # of a loop that counts as it runs; for the estimate of its time
 _LONG = 1e6  # nanoseconds: a loop of unknown length lets other threads run
+_LINE = 64
+_CLEARED_AT_MOST = 1 << 14  # bytes of a buffer whose unused end is cleared; beside larger ones it does not count
 
 
 def _far(planner: Planner, cell: int) -> int:
@@ -41,9 +43,10 @@ class _Carried:
     def _swapped(self, k: int) -> None:
         """Two buffers that change their parts after each step."""
         planner, result = self.planner, self.nested.writes[k]
-        nbytes = product(planner.shapes[result]) * planner.sizes[result]
+        place, nbytes = _whole(planner, result)
         offset = planner.arena.take(self.body.outputs[k], nbytes)
-        place = planner.place(result)
+        if planner.defined is not None and planner.shapes[result]:
+            planner.defined.append((Place(planner.outline.arena_cell, offset, ()), nbytes))
         now, then = planner.cell(), planner.cell()
         self.begun += [(now, place), (then, Place(planner.outline.arena_cell, offset, ()))]
         self.exchanged.append((now, then))
@@ -84,8 +87,8 @@ class _Carried:
         planner = self.planner
         for k, (now, _) in zip(self.nested.swapped, self.exchanged, strict=True):
             result = self.nested.writes[k]
-            nbytes = product(planner.shapes[result]) * planner.sizes[result]
-            words = [*_address(planner, planner.place(result)), _far(planner, now), nbytes]
+            place, nbytes = _whole(planner, result)
+            words = [*_address(planner, place), _far(planner, now), nbytes]
             planner.call(runtime().settle, words)
             planner.arena.free(self.body.outputs[k])
 
@@ -158,5 +161,38 @@ def _define(planner: Planner, numbers: Sequence[int]) -> None:
         planner.define(number)
 
 
-nested_rules.update({"scan": _scan, "while": _while, "branch": _branch})
+def _outermost_clears(rule: Callable[[Planner, Nested], None]) -> Callable[[Planner, Nested], None]:
+    """Before an outermost loop the unused ends of the small buffers in it become 0.
+
+    Kernels compute with them, and garbage that reads as subnormal numbers would slow each step down.
+    """
+
+    def loop(planner: Planner, nested: Nested) -> None:
+        if planner.defined is not None:
+            rule(planner, nested)
+            return
+        planner.defined = defined = []
+        before, planner.steps = planner.steps, []
+        rule(planner, nested)
+        steps, planner.steps, planner.defined = planner.steps, before, None
+        _clear(planner, [*defined, *(_whole(planner, n) for n in nested.writes if planner.shapes[n])])
+        planner.steps += steps
+
+    return loop
+
+
+def _whole(planner: Planner, number: int) -> tuple[Place, int]:
+    return planner.place(number), product(planner.shapes[number]) * planner.sizes[number]
+
+
+def _clear(planner: Planner, buffers: Sequence[tuple[Place, int]]) -> None:
+    ends = [(place, nbytes) for place, nbytes in buffers if nbytes % _LINE and nbytes < _CLEARED_AT_MOST]
+    words = [len(ends)]
+    for place, nbytes in ends:
+        words += (_far(planner, place.cell), place.offset + nbytes // _LINE * _LINE, nbytes % _LINE)
+    if ends:
+        planner.call(runtime().clear, words)
+
+
+nested_rules.update({"scan": _outermost_clears(_scan), "while": _outermost_clears(_while), "branch": _branch})
 

@@ -18,7 +18,8 @@ from celadon.cpu import link, llvm, store, threads
 from celadon.locks import process_lock
 
 _FUNCTIONS = (
-    "run", "copy", "repeat", "while_loop", "branch", "begin", "advance", "exchange", "settle", "repeat_unless", "halt"
+    "run", "copy", "repeat", "while_loop", "branch", "begin", "advance", "exchange", "settle", "repeat_unless", "halt",
+    "clear",
 )  # fmt: skip
 
 _lock = process_lock()
@@ -42,7 +43,8 @@ class Runtime(NamedTuple):
     - `exchange`: table {count, cell, cell, ...}, swaps the addresses in two cells;
     - `settle`: table {cell, offset, other cell, bytes}, copies what is at the other cell's address unless it is there;
     - `repeat_unless`: table {steps, count, trips, word}, as `repeat`, but ends when the word is not 0;
-    - `halt`: table {word, cell, offset}, makes the bool at cell and offset false if the word is not 0.
+    - `halt`: table {word, cell, offset}, makes the bool at cell and offset false if the word is not 0;
+    - `clear`: table {count, cell, offset, kept, ...}, makes 0 of the 64 bytes at cell and offset but the first `kept`.
     """
 
     release: Callable[[int, int], None]
@@ -57,6 +59,7 @@ class Runtime(NamedTuple):
     settle: int
     repeat_unless: int
     halt: int
+    clear: int
 
 
 def runtime() -> Runtime:
@@ -394,4 +397,37 @@ move:
 out:
   ret void
 }
-"""
+
+define void @clear(ptr %t, i64 %lo, i64 %hi) #0 {
+entry:
+  %count = load i64, ptr %t
+  br label %one
+one:
+  %i = phi i64 [0, %entry], [%i1, %one]
+  %at = mul i64 %i, 3
+  %a = add i64 %at, 1
+  %b = add i64 %at, 2
+  %c = add i64 %at, 3
+  %pa = getelementptr i64, ptr %t, i64 %a
+  %pb = getelementptr i64, ptr %t, i64 %b
+  %pc = getelementptr i64, ptr %t, i64 %c
+  %far = load i64, ptr %pa
+  %offset = load i64, ptr %pb
+  %kept = load i64, ptr %pc
+  %cell = getelementptr i8, ptr %t, i64 %far
+  %start = load ptr, ptr %cell
+  %block = getelementptr i8, ptr %start, i64 %offset
+  %old = load <64 x i8>, ptr %block, align 1
+  %short = trunc i64 %kept to i8
+  %first = insertelement <64 x i8> poison, i8 %short, i64 0
+  %all = shufflevector <64 x i8> %first, <64 x i8> poison, <64 x i32> zeroinitializer
+  %keep = icmp ult <64 x i8> <NUMBERS>, %all
+  %new = select <64 x i1> %keep, <64 x i8> %old, <64 x i8> zeroinitializer
+  store <64 x i8> %new, ptr %block, align 1
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %count
+  br i1 %more, label %one, label %out
+out:
+  ret void
+}
+""".replace("NUMBERS", ", ".join(f"i8 {i}" for i in range(64)))

@@ -10,7 +10,7 @@ from celadon.cpu.ir import Function, Value
 from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import Loop, Table, smaller
 from celadon.cpu.recipe import TILE_ROWS, Moved
-from celadon.cpu.stores import Store, at
+from celadon.cpu.stores import MASKED, Store, at, first_lanes
 
 VECTORS = 2
 _ROW_MAJOR = 101
@@ -58,12 +58,13 @@ class _Tiles:
         left = f.gep(pointers[0], row * self.steps[0], "i8")
         right = at(f, pointers[1], column, self.right_dtype)
         offsets = [self.steps[0] * r for r in range(rows)]
+        mask = first_lanes(f, self.columns - column, lanes) if vectors == 1 and self.right_dtype in MASKED else None
         start = elements.constant(f, self.sum, bytes(elements.itemsize(self.sum)), lanes)
         sums = [start] * (rows * vectors)
         with Loop(f, f.constant("i64", 0), self.depth, 1, [left, right, *elements.parts(sums)]) as loop:
             here, there, *carried = loop.values
             before = elements.rejoined(carried, sums)
-            y = [self._loaded(there, u) for u in range(vectors)]
+            y = [self._loaded(there, u, mask) for u in range(vectors)]
             x = [self._splat(f.gep(here, offset, "i8") if r else here) for r, offset in enumerate(offsets)]
             after = [self._fused(x[r], y[u], before[r * vectors + u]) for r in range(rows) for u in range(vectors)]
             loop.next = [f.gep(here, self.left_step, "i8"), f.gep(there, self.steps[1], "i8"), *elements.parts(after)]
@@ -72,7 +73,10 @@ class _Tiles:
                 self._cast(total, self.sum, self.dtype), pointers[2], row + k // vectors, column + k % vectors * lanes
             )
 
-    def _loaded(self, pointer: Value, u: int) -> Element:
+    def _loaded(self, pointer: Value, u: int, mask: Value | None) -> Element:
+        """A vector of a row; without lanes beyond its end, which slow arithmetic down if they are subnormal."""
+        if mask is not None:
+            return self._cast(self.f.masked_load(pointer, mask, self.right_dtype), self.right_dtype, self.sum)
         place = self.f.gep(pointer, u * self.lanes * elements.itemsize(self.right_dtype), "i8") if u else pointer
         return self._cast(elements.load(self.f, place, self.right_dtype, self.lanes), self.right_dtype, self.sum)
 

@@ -195,6 +195,7 @@ class Planner:
         self.calls: list[HostCall] = []
         self.nanoseconds = 0.0
         self.addressed: Place | None = None  # what the last address step found
+        self.defined: list[tuple[Place, int]] | None = None  # within loops: the buffers of arrays, and their bytes
         self._place_given()
 
     def _place_given(self) -> None:
@@ -275,7 +276,9 @@ class Planner:
             self.places[number] = Place(cell, 0, strides)
             return
         nbytes = product(self.shapes[number]) * size
-        self.places[number] = Place(self.outline.arena_cell, self.arena.take(number, nbytes), strides)
+        place = self.places[number] = Place(self.outline.arena_cell, self.arena.take(number, nbytes), strides)
+        if self.defined is not None and strides:
+            self.defined.append((place, nbytes))
 
     def scratch(self, nbytes: int) -> int:
         """Room in the arena for one step; its offset."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from celadon.cpu import elements
 from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.loops import Loop, When
+from celadon.cpu.loops import Loop, When, smaller
+
+MASKED = frozenset({"f32", "f64", "i32", "u32", "i64", "u64"})  # machines load and store single lanes of these
 
 
 def at(f: Function, pointer: Value, index: Value, dtype: str) -> Value:
@@ -17,6 +19,11 @@ def at(f: Function, pointer: Value, index: Value, dtype: str) -> Value:
 def room(f: Function, dtype: str, count: int) -> Value:
     """Room on the stack for some elements; to be made in the entry block."""
     return f.new(f"alloca [{count * elements.itemsize(dtype)} x i8], align 64", "ptr")
+
+
+def first_lanes(f: Function, left: Value, lanes: int) -> Value:
+    """The mask of the lanes below `left`."""
+    return f.lane_numbers("i32", lanes).compare("slt", f.splat(smaller(left, lanes).convert("trunc", "i32"), lanes))
 
 
 class Store:
@@ -38,8 +45,11 @@ class Store:
         elements.store(f, element, target, self.dtype)
         f.jump(done)
         f.label(part)
-        elements.store(f, element, self.room, self.dtype)
-        self._copy(self.room, target, left)
+        if self.dtype in MASKED and isinstance(element, Value):
+            f.masked_store(element, target, first_lanes(f, left, self.lanes))
+        else:
+            elements.store(f, element, self.room, self.dtype)
+            self._copy(self.room, target, left)
         f.jump(done)
         f.label(done)
 
