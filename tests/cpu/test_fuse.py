@@ -154,3 +154,19 @@ def test_dead_work_has_no_step() -> None:
 
     (kernel,) = kernels(partly, (np.int64(4).item(),))
     assert [node.op for node in kernel.body.nodes] == ["cosine"]
+
+
+def test_what_reads_a_stored_value_joins_no_unit_that_it_was_made_of():
+    """A sum of x * 2 and of a product that x * x went into: it would close a circle with what reads x."""
+
+    def square(x: Any) -> Any:
+        return op["dot_general"](x, x, dimension_numbers=(((1,), (0,)), ((), ())))
+
+    def circle(x: Any) -> list[Any]:
+        first = square(op["multiply"](x, x))
+        second = square(first)  # stores what it reads
+        both = op["add"](op["multiply"](x, number(2.0)), first)
+        return [second, square(both)]
+
+    found = schedule(circle, (4, 4))
+    assert len([step for step in launches(found) if not isinstance(found.kernels[step.kernel], Map)]) == 3

@@ -77,7 +77,7 @@ class _Grouping:
         kind = kind_of(equation)
         token = self.shapes[equation.outputs[0]] if kind != "other" else ("other",)
         read = [x for x in equation.inputs if type(x) is Var]
-        place = self._joined(self._near(equation, read), token) if kind == "map" else -1
+        place = self._joined(self._near(equation, read), read, token) if kind == "map" else -1
         if place < 0:
             place = len(self.units)
             self.units.append(Unit(kind, token))
@@ -139,10 +139,10 @@ class _Grouping:
             if unit.before >> place & 1:
                 unit.before |= bits
 
-    def _joined(self, read: Sequence[Var], token: Token) -> int:
+    def _joined(self, near: Sequence[Var], read: Sequence[Var], token: Token) -> int:
         """The unit that an elementwise equation may join without a cycle; units that it connects become one."""
-        found = {self._find(self.home[x]) for x in read if x in self.home}
-        found |= {self._find(self.readers[x]) for x in read if x in self.readers}
+        found = {self._find(self.home[x]) for x in near if x in self.home}
+        found |= {self._find(self.readers[x]) for x in near if x in self.readers}
         if self.together and not token:
             found |= {u for u in map(self._find, self.scalars) if len(self.units[u].equations) < _TOGETHER_AT_MOST}
         fit = [u for u in sorted(found, reverse=True) if self.units[u].kind == "map" and self.units[u].token == token]
@@ -183,6 +183,7 @@ class _Grouping:
                 waits[reader].discard(i)
                 if not waits[reader]:
                     heapq.heappush(ready, (max(self.units[reader].equations), reader))
+        assert len(order) == len(live), "units wait for one another"
         return order
 
     def _reads(self, place: int) -> set[int]:

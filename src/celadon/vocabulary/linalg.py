@@ -14,16 +14,16 @@ import numpy as np
 from celadon.program import fixed
 from celadon.types import int32
 from celadon.vocabulary.arithmetic import abs_, add, divide, multiply, negate, sign, subtract
-from celadon.vocabulary.bitwise import and_
+from celadon.vocabulary.bitwise import and_, or_
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.conversion import complex_, imag, real
 from celadon.vocabulary.kinds import like
 from celadon.vocabulary.lapack import getrf, potrf
 from celadon.vocabulary.matrices import (
     adjoint,
+    compared,
     conjugated,
     diagonal,
-    is_last,
     lower,
     on_diagonal,
     part,
@@ -38,8 +38,8 @@ from celadon.vocabulary.matrices import (
     with_diagonal,
 )  # fmt: skip
 from celadon.vocabulary.pivots import laswp, lu_pivots_to_permutation
-from celadon.vocabulary.reduce import reduce_prod, reduce_sum, reduce_xor
-from celadon.vocabulary.shape import iota, pad, reshape, slice_, transpose
+from celadon.vocabulary.reduce import argmin, reduce_prod, reduce_sum, reduce_xor
+from celadon.vocabulary.shape import iota, pad, reshape, transpose
 from celadon.vocabulary.stacks import in_stacks, stacked
 from celadon.vocabulary.transcendental import log
 
@@ -262,26 +262,26 @@ def _det_expand(a: Any) -> Any:
 
 
 def _det_tangent(t: Any, out: Any, a: Any) -> Any:
-    """The trace of the adjugate times a', which is finite for singular matrices too.
+    """The trace of the adjugate times a', which is finite, and right, for singular matrices too.
 
-    With p a = l u, and d the determinant without u's last element: that element is replaced by 1/d, and all rows but
-    the last of l⁻¹ p a' are multiplied by the determinant; then u⁻¹ stands for the adjugate of u.
+    With p a = l u and y = l⁻¹ p a': let u[k, k] be the smallest element of u's diagonal, d the product of the others, and v
+    the matrix u with 1 there (and in place of other zeros, which make d and the adjugate 0). If q = v⁻¹ y, then v z is
+    det y, but in row k det y + (d - det) q, where z is the adjugate of u times y.
     """
     factors, pivots, _ = lu(a)
-    n, shape = a.type.shape[-1], a.type.shape
-    values = diagonal(factors)
-    rank = values.type.ndim
-    ends = slice_(values, start_indices=(0,) * rank, limit_indices=(*shape[:-2], n - 1), strides=(1,) * rank)
-    others = multiply(reduce_prod(ends, axes=(rank - 1,)), _parity(pivots, values))
-    singular = compare(others, like(0, others), direction="EQ")
-    safe = divide(like(1, others), select(singular, like(1, others), others))
-    stack = tuple(range(rank - 1))
-    corner = and_(is_last(a.type, -2), is_last(a.type, -1))
-    changed = select(corner, spread(safe, shape, stack), factors)
-    w = _left(factors, laswp(t, one_based(pivots)), lower=True, unit_diagonal=True)
-    w = select(is_last(a.type, -2), w, multiply(w, spread(out, shape, stack)))
-    found = trace(_left(changed, w, lower=False))
-    return select(singular, like(0, found), found)
+    values, shape = diagonal(factors), a.type.shape
+    last, stack = values.type.ndim - 1, tuple(range(values.type.ndim - 1))
+    least = argmin(abs_(values), axes=(last,), index_dtype=int32)
+    numbers = iota(shape=values.type.shape, dtype=int32, dimension=last)
+    chosen = compare(numbers, spread(least, values.type.shape, stack), direction="EQ")
+    others = multiply(reduce_prod(select(chosen, like(1, values), values), axes=(last,)), _parity(pivots, values))
+    row = spread(chosen, shape, (*stack, last))
+    filled = and_(compared(a.type, "EQ"), or_(row, compare(factors, like(0, factors), direction="EQ")))
+    v = select(filled, like(1, factors), factors)
+    y = _left(factors, laswp(t, one_based(pivots)), lower=True, unit_diagonal=True)
+    more = multiply(spread(subtract(others, out), shape, stack), _left(v, y, lower=False))
+    right = add(multiply(y, spread(out, shape, stack)), select(row, more, like(0, more)))
+    return trace(_left(v, right, lower=False))
 
 
 det = stacked("det", "nn->", expand=_det_expand, kind="factorization", tangent=(_det_tangent,))

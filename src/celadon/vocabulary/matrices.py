@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon.program import fixed, literal
+from celadon.program import fixed
 from celadon.types import ArrayType, DType, int32
 from celadon.vocabulary.arithmetic import multiply
 from celadon.vocabulary.comparison import compare, select
@@ -81,12 +81,6 @@ def differences(v: Value) -> tuple[Value, Value]:
 def places(type: ArrayType, axis: int) -> Value:
     """The row (axis -2) or column (axis -1) numbers of all elements of matrices."""
     return iota(shape=type.shape, dtype=int32, dimension=type.ndim + axis)
-
-
-def is_last(type: ArrayType, axis: int) -> Value:
-    """Which elements of matrices stand in the last row (axis -2) or column (axis -1)."""
-    number = literal(type.shape[axis] - 1, int32)
-    return compare(places(type, axis), number, direction="EQ")
 
 
 def compared(type: ArrayType, direction: str) -> Value:
@@ -183,6 +177,6 @@ def nan(dtype: DType) -> Value:
 
 __all__ = [
     "adjoint", "cast", "column", "columns_scaled", "compared", "conjugated", "diagonal", "differences", "identity",
-    "imaginary_part", "is_last", "lower", "nan", "on_diagonal", "part", "places", "product", "real_part", "resized",
+    "imaginary_part", "lower", "nan", "on_diagonal", "part", "places", "product", "real_part", "resized",
     "rows_scaled", "rows_taken", "spread", "trace", "transposed", "unit_lower", "upper", "where_converged", "with_diagonal",
 ]  # fmt: skip
