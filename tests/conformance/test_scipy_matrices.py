@@ -1,6 +1,5 @@
 """scipy.linalg against real JAX and SciPy."""
 
-import celadon.scipy.linalg as ours
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as theirs
@@ -10,6 +9,7 @@ import scipy.linalg
 
 import celadon
 import celadon.numpy as cnp
+import celadon.scipy.linalg as ours
 from celadon import errors
 from tests.conformance.linear import adjoint, agree, close, dominant, hermitian, matrix, near, positive
 

@@ -192,8 +192,12 @@ lu = stacked("lu", "mn->mn,i:k,i:m", expand=_lu_expand, kind="factorization", ta
 # --- solve
 
 
-def _solve_expand(a: Any, b: Any, *, transpose_a: str = "NO_TRANSPOSE") -> Any:
+def _solve_expand(a: Any, b: Any, *, transpose_a: str = "NO_TRANSPOSE", triangle: str = "") -> Any:
     """One factorization serves all systems with a matrix, also those with its transpose: equal equations are shared."""
+    if triangle:
+        factor = cholesky(a if triangle == "L" else adjoint(a))
+        factor = conjugated(factor) if transpose_a == "TRANSPOSE" else factor
+        return _left(factor, _left(factor, b, lower=True), lower=True, transpose_a="ADJOINT")
     factors, pivots, _ = lu(a)
     return lu_solved(factors, one_based(pivots), b, transpose_a)
 
@@ -208,14 +212,16 @@ def lu_solved(factors: Any, pivots: Any, b: Any, transpose_a: str = "NO_TRANSPOS
     return laswp(found, pivots, reverse=True)
 
 
-def _solve_tangent(t: Any, out: Any, a: Any, b: Any, *, transpose_a: str = "NO_TRANSPOSE") -> Any:
-    return solve(a, negate(product(_operated(t, transpose_a), out)), transpose_a=transpose_a)
+def _solve_tangent(t: Any, out: Any, a: Any, b: Any, *, transpose_a: str = "NO_TRANSPOSE", triangle: str = "") -> Any:
+    moved = negate(product(_operated(t, transpose_a), out))
+    return solve(a, moved, transpose_a=transpose_a, triangle=triangle)
 
 
-def _solve_back(ct: Any, a: Any, b: Any, *, transpose_a: str = "NO_TRANSPOSE") -> Any:
-    return solve(a, ct, transpose_a=_BACK[transpose_a])
+def _solve_back(ct: Any, a: Any, b: Any, *, transpose_a: str = "NO_TRANSPOSE", triangle: str = "") -> Any:
+    return solve(a, ct, transpose_a=_BACK[transpose_a], triangle=triangle)
 
 
+# triangle: "L" or "U", which one is read of a positive definite matrix; "" for any matrix
 solve = stacked(
     "solve", "nn,nm->nm", expand=_solve_expand, kind="factorization",
     tangent=(_solve_tangent, "linear"), transpose=(None, _solve_back),

@@ -8,7 +8,7 @@ import numpy as np
 
 from celadon.program import fixed
 from celadon.types import ArrayType, DType, int32
-from celadon.vocabulary.arithmetic import multiply
+from celadon.vocabulary.arithmetic import add, multiply
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.contract import dot_general
 from celadon.vocabulary.conversion import conj, convert, imag, real
@@ -83,9 +83,11 @@ def places(type: ArrayType, axis: int) -> Value:
     return iota(shape=type.shape, dtype=int32, dimension=type.ndim + axis)
 
 
-def compared(type: ArrayType, direction: str) -> Value:
-    """Which elements of matrices have row numbers that compare so with their column numbers."""
-    return compare(places(type, -2), places(type, -1), direction=direction)
+def compared(type: ArrayType, direction: str, offset: int = 0) -> Value:
+    """Which elements of matrices have row numbers that, with an offset, compare so with their column numbers."""
+    rows = places(type, -2)
+    rows = add(rows, fixed(offset, int32)) if offset else rows
+    return compare(rows, places(type, -1), direction=direction)
 
 
 def lower(x: Value, strict: bool = False) -> Value:
