@@ -13,6 +13,7 @@ import pytest
 import celadon
 import celadon.numpy as cnp
 from celadon import errors
+from celadon.op import registry
 
 SOURCE = Path(errors.__file__).parent.parent
 ENTRIES = list(errors.entries.values())
@@ -20,7 +21,12 @@ EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name_
 
 
 def run(snippet: str) -> None:
-    exec(compile(snippet, "<snippet>", "exec"), {"celadon": celadon, "cnp": cnp, "np": np, "__name__": "snippet"})
+    known = dict(registry)
+    try:
+        exec(compile(snippet, "<snippet>", "exec"), {"celadon": celadon, "cnp": cnp, "np": np, "__name__": "snippet"})
+    finally:
+        for name in registry.keys() - known.keys():
+            del registry[name]
 
 
 @EACH

@@ -18,6 +18,7 @@ import pytest
 import celadon
 import celadon.numpy as cnp
 from celadon import errors, events
+from celadon.errors import catalogue
 
 
 def scale(x, s):
@@ -405,7 +406,8 @@ def test_a_traceback_shows_the_users_lines_and_one_of_ours():
         return x if x > 0 else -x
 
     def names(error):
-        return [frame.name for frame in traceback.extract_tb(error.__traceback__) if "site-packages" not in frame.filename]
+        frames = traceback.extract_tb(error.__traceback__)
+        return [frame.name for frame in frames if frame.filename.startswith((catalogue.PACKAGE, __file__))]
 
     outer = celadon.jit(lambda x: celadon.jit(inner)(x))
     with pytest.raises(errors.TracerBoolConversionError) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import weakref
 from collections.abc import Sequence
@@ -241,6 +242,12 @@ def _small_shelves() -> list[list[Region]]:
     return found
 
 
+def _stop_recycling() -> None:
+    """At the interpreter's end blocks outlive this module's names; what they borrow is then simply freed."""
+    del Block.__del__
+
+
+atexit.register(_stop_recycling)
 _shelves: dict[int, list[Region]] = {}
 _small = _small_shelves()
 _opening = process_lock()

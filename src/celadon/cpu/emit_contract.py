@@ -76,7 +76,8 @@ class _Tiles:
     def _loaded(self, pointer: Value, u: int, mask: Value | None) -> Element:
         """A vector of a row; without lanes beyond its end, which slow arithmetic down if they are subnormal."""
         if mask is not None:
-            return self._cast(self.f.masked_load(pointer, mask, self.right_dtype), self.right_dtype, self.sum)
+            loaded = self.f.masked_load(pointer, mask, elements.memory_kind(self.right_dtype))
+            return self._cast(loaded, self.right_dtype, self.sum)
         place = self.f.gep(pointer, u * self.lanes * elements.itemsize(self.right_dtype), "i8") if u else pointer
         return self._cast(elements.load(self.f, place, self.right_dtype, self.lanes), self.right_dtype, self.sum)
 

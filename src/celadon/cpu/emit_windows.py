@@ -38,6 +38,14 @@ class _Part(NamedTuple):
     last: Value
 
 
+class _Inside(NamedTuple):
+    """An element within a window: its distance from where the window begins in each array, and how many windows side by
+    side are meant."""
+
+    offsets: list[Value]
+    lanes: int
+
+
 class _Windows:
     """Range: windows of one axis.
 
@@ -83,7 +91,7 @@ class _Windows:
         own = self.split.compare("eq", k)
         start, stop = own.select(f.parameters[1], self.zero), own.select(f.parameters[2], axis.windows)
         if k == self.rank - 1:
-            self._line(start, stop, places, results, parts, inside)
+            self._line((start, stop), (places, results), parts, inside)
             return
         with Loop(f, start, stop) as loop:
             fits = loop.index.compare("sge", axis.first) & loop.index.compare("slt", axis.last)
@@ -118,17 +126,11 @@ class _Windows:
         return self.f.binary("sdiv", length + step - 1, step)
 
     def _line(
-        self,
-        start: Value,
-        stop: Value,
-        places: Sequence[Value],
-        results: Sequence[Value],
-        parts: list[_Part],
-        inside: Value,
+        self, span: tuple[Value, Value], pointers: tuple[Sequence[Value], Sequence[Value]], parts: list[_Part], inside: Value
     ) -> None:
         """The windows at the beginning one by one, those in the middle by vectors, then those at the end."""
         f, k = self.f, self.rank - 1
-        axis = self.axes[k]
+        axis, (start, stop), (places, results) = self.axes[k], span, pointers
         first = start.compare("slt", axis.first).select(smaller(axis.first, stop), start)
         last = smaller(axis.last, stop)
         last = last.compare("slt", first).select(first, last)
@@ -137,7 +139,7 @@ class _Windows:
             with Loop(f, begins.select(start, last), begins.select(first, stop)) as loop:
                 there, beside = self._moved(k, places, results, loop.index)
                 own = [*parts, self._part(k, loop.index)]
-                known = self._ranges(0, own, self.start(1), there, self._nowhere, 1)
+                known = self._ranges(0, own, self.start(1), there, _Inside(self._nowhere, 1))
                 self.end(known, there, beside, f.constant("i64", 1))
             for listed in (False,) if any(self.spread) else (True, False):
                 with When(f, begins & (inside if listed else ~inside)):
@@ -156,7 +158,7 @@ class _Windows:
                 known = self._listed(known, there)
             else:
                 whole = _Part(self.zero, self.zero, self.axes[k].size)
-                known = self._ranges(0, [*parts, whole], known, there, self._nowhere, self.lanes)
+                known = self._ranges(0, [*parts, whole], known, there, _Inside(self._nowhere, self.lanes))
             self.end(known, there, beside, self.left)
 
     # --- loops over a window
@@ -175,7 +177,7 @@ class _Windows:
         return elements.rejoined(loop.results, known)
 
     def _ranges(
-        self, k: int, parts: list[_Part], known: list[Element], places: Sequence[Value], offsets: list[Value], lanes: int
+        self, k: int, parts: list[_Part], known: list[Element], places: Sequence[Value], at: _Inside
     ) -> list[Element]:
         """Axis after axis; of an axis with gaps between its elements, those of the window that fall in one do not count."""
         f, part, axis = self.f, parts[0], self.axes[k]
@@ -184,11 +186,11 @@ class _Windows:
             before = elements.rejoined(loop.values, known)
             distance = loop.index * axis.apart if self.apart[k] else loop.index
             place = f.binary("sdiv", part.begin + distance, axis.spread) if gaps else distance
-            inner = [o + place * steps[k] for o, (_, steps) in zip(offsets, self.arrays, strict=True)]
+            inner = [o + place * steps[k] for o, (_, steps) in zip(at.offsets, self.arrays, strict=True)]
             if k == self.rank - 1:
-                after = self.step(before, places, inner, lanes)
+                after = self.step(before, places, inner, at.lanes)
             else:
-                after = self._ranges(k + 1, parts[1:], before, places, inner, lanes)
+                after = self._ranges(k + 1, parts[1:], before, places, _Inside(inner, at.lanes))
             if gaps:
                 counts = f.binary("srem", part.begin + distance, axis.spread).compare("eq", 0)
                 after = [elements.select(counts, x, y) for x, y in zip(after, before, strict=True)]

@@ -53,17 +53,16 @@ def _axes(equation: Equation, shape: Shape) -> list[_Axis]:
         ones = (1,) * len(shape)
         names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
         columns = zip(*(params.get(name, ones) for name in names), params["padding"], strict=True)
-        found = [_axis(n, *column) for n, column in zip(shape, columns, strict=True)]
+        found = [
+            _Axis(windows(n, size, step, (spread, apart), padding), n, size, step, spread, apart, padding[0])
+            for n, (size, step, spread, apart, padding) in zip(shape, columns, strict=True)
+        ]
     return found or [_whole(1)]
 
 
 def _whole(n: int) -> _Axis:
     """One window that is the whole axis."""
     return _Axis(1, n, n, max(n, 1), 1, 1, 0)
-
-
-def _axis(n: int, size: int, step: int, spread: int, apart: int, padding: tuple[int, int]) -> _Axis:
-    return _Axis(windows(n, size, step, (spread, apart), padding), n, size, step, spread, apart, padding[0])
 
 
 def _windows(planner: Planner, launch: Launch) -> None:
