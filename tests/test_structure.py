@@ -22,7 +22,7 @@ BY_SHAPE = dict.fromkeys(
 ) | {
     "lax.associative_scan": "pairs are joined as often as the extent has bits",
     "lax.map/1": "an extent that batches do not divide leaves a remainder",
-} | dict.fromkeys(("lax.ppermute", "lax.pshuffle"), "members go one by one to where the permutation sends them")
+}
 BY_SCALAR = {
     "numpy.take": "what a gather gives outside is a parameter of the op",
     "lax.scatter_apply": "the numbers of a function of single elements belong to it",

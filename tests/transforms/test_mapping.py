@@ -63,6 +63,46 @@ def test_collectives(f):
         agree(lambda m, n: m.grad(lambda X: (m.vmap(lambda x: f(m.lax, x) * 2, axis_name="i")(X) ** 2).sum())(X))
 
 
+PAIRS = [(0, 2), (3, 1), (2, 3), (1, 0)], [(1, 0), (0, 1), (3, 3), (2, 2)], [(k, k) for k in range(4)]
+
+
+@pytest.mark.parametrize("pairs", PAIRS, ids=str)
+def test_members_are_sent_by_a_permutation_and_their_cotangents_back(pairs):
+    x = np.linspace(-1, 1, 12, dtype="float32").reshape(4, 3)
+    def mapped(m, axis=0):
+        return m.vmap(lambda x: m.lax.ppermute(x, "i", pairs) * x, axis_name="i", in_axes=axis, out_axes=axis)
+
+    agree(lambda m, n: m.tree.leaves(m.vmap(lambda x: m.lax.ppermute({"a": x, "b": x[0] > 0}, "i", pairs), axis_name="i")(x)))
+    agree(lambda m, n: mapped(m, 1)(x.T))
+    agree(lambda m, n: m.jit(m.grad(lambda x: (mapped(m)(x) ** 2).sum()))(x))
+    agree(lambda m, n: m.jvp(mapped(m), (x,), (n.cos(x),))[1])
+    agree(lambda m, n: m.jacrev(m.jacfwd(lambda x: mapped(m)(x).sum()))(x))
+    agree(lambda m, n: m.vmap(lambda k: m.lax.ppermute(2.5, "i", pairs) * k, axis_name="i")(x))
+    agree(lambda m, n: m.random.key_data(mapped_keys(m, pairs)))
+
+
+def mapped_keys(m, pairs):
+    return m.vmap(lambda key: m.lax.ppermute(key, "i", pairs), axis_name="i")(m.random.split(m.random.key(3), 4))
+
+
+def test_who_receives_nothing_gets_zeros_and_who_sends_nothing_no_cotangent():
+    send = celadon.vmap(lambda x: celadon.lax.ppermute(x, "i", [(2, 0), (0, 1)]), axis_name="i")
+    assert send(X[:, 0]).tolist() == [X[2, 0], X[0, 0], 0]
+    assert celadon.grad(lambda x: (send(x) * np.float32([5, 7, 11])).sum())(X[:, 0]).tolist() == [7, 0, 5]
+
+
+def test_another_permutation_compiles_nothing():
+    def shuffled(x, pairs):
+        return celadon.vmap(lambda row: celadon.lax.ppermute(row * 2, "i", pairs), axis_name="i")(x)
+
+    f = celadon.jit(celadon.value_and_grad(lambda x, pairs: shuffled(x, pairs).sum()), static_argnums=1)
+    f(X, ((0, 1),))
+    with celadon.events.watching() as seen:
+        for size in (3, 17):
+            f(np.ones((size, 4), "float32"), tuple((k, (k + 1) % size) for k in range(size)))
+    assert "compile" not in {event.kind for event in seen}
+
+
 @pytest.mark.parametrize("axes", [(0, 0), (1, 0), (0, 1)])
 @pytest.mark.parametrize("tiled", [False, True])
 def test_all_to_all(axes, tiled):

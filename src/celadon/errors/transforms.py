@@ -145,6 +145,18 @@ class AxisNameUnbound(CeladonError, NameError):
     related = ("CEL708",)
 
 
+class MembersNotPaired(CeladonError, ValueError):
+    code = "CEL721"
+    title = "A permutation of a batch names a member twice, or one that is not there"
+    message = "the pairs {pairs} do not send each of {size} members to at most one other, and from at most one"
+    cause = "ppermute sends the value of each source to its target; two values cannot arrive at one member."
+    cure = "Let each member from 0 to the size of the axis be a source at most once and a target at most once."
+    when = "When two pairs of ppermute or pshuffle have one source or one target, or one is outside of the axis."
+    trigger = "celadon.vmap(lambda x: celadon.lax.ppermute(x, 'i', [(0, 1), (2, 1)]), axis_name='i')(cnp.ones(3))"
+    cured = "celadon.vmap(lambda x: celadon.lax.ppermute(x, 'i', [(0, 1), (2, 0)]), axis_name='i')(cnp.ones(3))"
+    related = ("CEL711",)
+
+
 class CustomRuleMissing(CeladonError, AttributeError):
     code = "CEL712"
     title = "A function with a custom derivative has no rule yet"

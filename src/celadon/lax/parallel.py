@@ -171,13 +171,25 @@ def _part(x: Any, name: Any, axis: int, tiled: bool) -> Any:
 def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """Send each member's value to another, by pairs (source, target); who receives nothing gets zeros.
 
+    The pairs are numbers, not structure: under jit, others of the same size compile nothing new.
+
+    Raises:
+        MembersNotPaired: if a member is the source of two pairs, or the target of two, or is not there.
+
     >>> import celadon
     >>> celadon.vmap(lambda x: ppermute(x, "i", [(0, 1)]), axis_name="i")(np.float32([1, 2]))
     Array([0., 1.], dtype=float32)
     """
     name = _single("ppermute", axis_name)
     pairs = tuple([(int(source), int(target)) for source, target in perm])
+    _check_pairs(pairs, collective.size_of(name))
     return tree.map(lambda leaf: collective.ppermute(array(leaf), axes=(name,), perm=pairs), x)
+
+
+def _check_pairs(pairs: Sequence[tuple[int, int]], size: int) -> None:
+    for members in zip(*pairs, strict=True):
+        if len(set(members)) < len(members) or not all(0 <= k < size for k in members):
+            raise errors.MembersNotPaired(pairs=list(pairs), size=size)
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from celadon import errors
 from celadon.op import Op
-from celadon.program import fixed, literal
+from celadon.program import literal
 from celadon.settings import Setting
 from celadon.types import ArrayType, int32
 from celadon.vocabulary.arithmetic import divide, multiply
 from celadon.vocabulary.comparison import compare, select
+from celadon.vocabulary.index import gather
 from celadon.vocabulary.kinds import like
 from celadon.vocabulary.reduce import reduce_max, reduce_min, reduce_sum
-from celadon.vocabulary.shape import broadcast_in_dim, concatenate, iota, slice_, transpose
+from celadon.vocabulary.shape import broadcast_in_dim, iota, transpose
 
 Names = tuple[Any, ...]
 
@@ -160,19 +164,23 @@ def _permute_batch(batch: Any, axes_of: Sequence[Any], values: Sequence[Any], *,
         x, i = broadcast_in_dim(
             x, shape=(batch.size, *x.type.shape), broadcast_dimensions=tuple(range(1, x.type.ndim + 1))
         ), 0  # fmt: skip
-    sources = {target: source for source, target in perm}
-    parts = [_member(x, i, sources.get(k)) for k in range(batch.size)]
-    return concatenate(*parts, dimension=i), i
+    others = tuple([k for k in range(x.type.ndim) if k != i])
+    sizes = tuple([min(n, 1) if k == i else n for k, n in enumerate(x.type.shape)])
+    return gather(
+        x, _sources(perm, batch.size), offset_dims=others, collapsed_slice_dims=(i,), start_index_map=(i,), slice_sizes=sizes,
+        mode="fill", fill_value=0,
+    ), i  # fmt: skip
 
 
-def _member(x: Any, axis: int, index: int | None) -> Any:
-    shape = x.type.shape
-    one = (*shape[:axis], 1, *shape[axis + 1 :])
-    if index is None:
-        return broadcast_in_dim(fixed(0, x.type.dtype), shape=one, broadcast_dimensions=())
-    starts = tuple(index if k == axis else 0 for k in range(len(shape)))
-    limits = tuple(index + 1 if k == axis else n for k, n in enumerate(shape))
-    return slice_(x, start_indices=starts, limit_indices=limits, strides=(1,) * len(shape))
+@functools.lru_cache(512)
+def _sources(perm: tuple[tuple[int, int], ...], size: int) -> np.ndarray[Any, Any]:
+    """For each member from which one it receives, as index vectors; -1, which is outside, if from none. One array for
+    equal arguments, so that a program captures it once."""
+    table = np.full((size, 1), -1, int32)
+    for source, target in perm:
+        table[target] = source
+    table.flags.writeable = False
+    return table
 
 
 def _permute_back(ct: Any, x: Any, *, axes: Names, perm: Any) -> Any:
