@@ -31,12 +31,12 @@ def load(name: str) -> tuple[Any, Any]:
     return celadon, celadon.numpy
 
 
-def alternate(*calls: Callable[[], float], rounds: int = 15) -> list[float]:
-    """Medians of measurements (each returns seconds) made in turn."""
+def alternate(*calls: Callable[[], float], rounds: int = 15, at_once: int = 1) -> list[float]:
+    """Medians of measurements (each returns seconds) made in turn, `at_once` of one side before the other's next."""
     seconds: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):
         for k, call in enumerate(calls):
-            seconds[k].append(call())
+            seconds[k] += [call() for _ in range(at_once)]
     return [statistics.median(s) for s in seconds]
 
 

@@ -68,7 +68,7 @@ def test_pages_link_only_to_what_is_there() -> None:
 
 
 def test_the_checks_run_the_command_that_the_readme_gives() -> None:
-    commands = [line.strip() for line in (ROOT / "README.md").read_text().splitlines() if line.endswith("-m pytest -q")]
+    commands = [line.strip() for line in (ROOT / "README.md").read_text().splitlines() if line.endswith("-m pytest -q -n 2")]
     assert len(commands) == 1 and commands[0] in (ROOT / ".ci" / "run").read_text().splitlines()
 
 

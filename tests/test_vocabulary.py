@@ -357,7 +357,7 @@ def views(sample: Sample) -> Iterator[tuple[str, Any, Any]]:
     """What has types on both sides: results, tangents, results of a batch of all operands."""
     mine, other = ours(sample), theirs(sample)
     yield "results", mine, other
-    if sample.dtype.name not in (*BATCHED_DTYPES, "bfloat16"):
+    if sample.arrays and sample.dtype.name not in (*BATCHED_DTYPES, "bfloat16"):
         return
     if any(case.has_forward for case in cases(sample.op.name)) and sample.op.name not in RARER_IN_JAX:
         yield "tangents", moving(sample, mine, jvp), moving(sample, other, jax.jvp)

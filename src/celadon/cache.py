@@ -8,9 +8,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
-from celadon import compiler, errors, events, nans, origins
+from celadon import compiler, errors, events, nans, origins, settings
 from celadon.compiler import Numbers, Structure
 from celadon.keys import BITS, is_key
 from celadon.program import Program
@@ -117,12 +117,56 @@ class Store:
             self.nbytes = 0
 
 
+Resolved = tuple[Executable, Structure, Numbers]
+
+
+class Recurring:
+    """What programs were resolved to, by their skeletons: one that differs from an earlier one in its numbers only need not
+    be lowered. The latest are kept, as long as anything keeps their executables."""
+
+    def __init__(self, limit: int = 4096):
+        self.limit = limit
+        self.known: OrderedDict[object, tuple[compiler.Places, ref[Executable]]] = OrderedDict()
+
+    def get(self, skeleton: compiler.Skeleton) -> Resolved | None:
+        try:
+            places, executable = self.known.get((skeleton.key, settings.key()), _UNKNOWN)
+        except TypeError:  # a parameter without a hash
+            return None
+        found = executable()
+        if found is None or places is None:
+            return None
+        return found, places.structure, compiler.renumbered(places, skeleton)
+
+    def put(self, skeleton: compiler.Skeleton, resolved: Resolved) -> None:
+        executable, structure, numbers = resolved
+        places = compiler.places(skeleton, structure, numbers)
+        if places is None:
+            return
+        try:
+            self.known[skeleton.key, settings.key()] = places, ref(executable)
+        except TypeError:  # as above
+            return
+        if len(self.known) > self.limit:
+            self.known.popitem(last=False)
+
+    def clear(self) -> None:
+        self.known.clear()
+
+
+def _nothing() -> None:
+    return None
+
+
+_UNKNOWN = None, _nothing
 store = Store()
+recurring = Recurring()
 
 
 def clear() -> None:
     """Forget every executable, and what executors keep of their own."""
     store.clear()
+    recurring.clear()
     _executors.clear()
 
 
@@ -175,9 +219,23 @@ def _lowered(program: Program, chosen: Executor) -> Program:
 def bind(program: Program) -> Binding:
     """Lower, simplify and lift a program, compile its structure unless it is known, and plan it for its numbers.
 
-    A program with an op for which the executor has no kernel runs on the reference executor; the event log says so.
+    One that differs from an earlier one in numbers only takes that one's structure. A program with an op for which the
+    executor has no kernel runs on the reference executor; the event log says so.
     """
     start = time.perf_counter()
+    skeleton = compiler.skeleton(program) if lifting.value and not compiler.enable_checks.value else None
+    known = recurring.get(skeleton) if skeleton is not None else None
+    seconds = None
+    if known is None:
+        known, seconds = resolved(program, skeleton)
+    found, structure, numbers = known
+    bound = _typed(found.bind(structure, numbers), program, structure)
+    bound = origins.watched(bound, program) if nans.watching() else bound
+    return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)
+
+
+def resolved(program: Program, skeleton: compiler.Skeleton | None = None) -> tuple[Resolved, float | None]:
+    """The executable of a program, its structure and numbers, and the seconds of making it, None if it was there."""
     chosen = executor()
     lowered = _lowered(program, chosen)
     lacking = chosen.lacks(lowered)
@@ -187,6 +245,7 @@ def bind(program: Program) -> Binding:
         lowered = _lowered(program, chosen)
     structure, numbers = compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
     found, seconds = store.get(chosen, structure)
-    bound = _typed(found.bind(structure, numbers), program, structure)
-    bound = origins.watched(bound, program) if nans.watching() else bound
-    return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)
+    resolved = found, structure, numbers
+    if skeleton is not None and not lacking:
+        recurring.put(skeleton, resolved)
+    return resolved, seconds

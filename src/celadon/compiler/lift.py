@@ -18,13 +18,18 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class Numbers(NamedTuple):
-    """What was taken out of a program: the values of its lifted scalars, its captured arrays, its input shapes, and
-    the number parameters of its equations in order."""
+    """What was taken out of a program: its lifted scalars, its captured arrays, its input shapes, and the number
+    parameters of its equations in order."""
 
-    scalars: tuple[Any, ...]
+    literals: tuple[Literal, ...]
     arrays: tuple[Any, ...]
     shapes: tuple[Shape, ...]
     integers: tuple[Any, ...]
+
+    @property
+    def scalars(self) -> list[Any]:
+        """The values of the lifted scalars."""
+        return [x.value for x in self.literals]
 
 
 class Structure:
@@ -66,7 +71,7 @@ def lift(program: Program, what: frozenset[str] = EVERYTHING) -> tuple[Structure
     structure = Structure(lifted, key, len(arrays), len(scalars.vars))
     shapes = tuple(var.type.shape for var in inputs[: len(inputs) - len(scalars.vars)])
     return structure, Numbers(
-        tuple(scalars.values), tuple(array for _, array in program.captures), shapes, _integers(equations)
+        tuple(scalars.found), tuple(array for _, array in program.captures), shapes, _integers(equations)
     )
 
 
@@ -74,7 +79,6 @@ class _Scalars:
     def __init__(self, wanted: bool):
         self.wanted = wanted
         self.vars: list[Var] = []
-        self.values: list[Any] = []
         self.found: dict[Literal, Var] = {}
 
     def rewritten(self, equation: Equation) -> Equation:
@@ -94,7 +98,6 @@ class _Scalars:
         if var is None:
             var = self.found[x] = Var(x.type)
             self.vars.append(var)
-            self.values.append(x.value)
         return var
 
 
@@ -110,7 +113,7 @@ def _opened(body: Program) -> tuple[Program, list[Literal]]:
     scalars = _Scalars(True)
     equations = [scalars.rewritten(equation) for equation in body.equations]
     outputs = [scalars.lifted(x) for x in body.outputs]
-    numbers = [Literal(value, var.type) for var, value in zip(scalars.vars, scalars.values, strict=True)]
+    numbers = [Literal(x.value, x.type) for x in scalars.found]
     return Program([*scalars.vars, *body.inputs], equations, outputs, (), body.name), numbers
 
 
