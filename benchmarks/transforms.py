@@ -1,4 +1,5 @@
-"""What tracing and lowering cost, of programs, their gradients and batches, beside JAX: ratios of medians.
+"""What tracing and lowering cost, of programs, their gradients and batches, beside JAX: ratios of medians; and how much
+longer than a compiled scan its compiled gradient takes, on both.
 
     python benchmarks/transforms.py [--json FILE]
 """
@@ -20,6 +21,9 @@ from sides import alternate, load, timed
 ROUNDS = 9
 WANTED = 2.0
 LONG = (1_000, 10_000, 50_000)
+LEAVES = 60
+STEPS = (1_000, 10_000)
+BACK_WANTED = 4.0
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,35 @@ class Row:
         return self.jax / self.celadon
 
 
+@dataclass(frozen=True)
+class Backward:
+    """Seconds of a compiled scan and of its compiled gradient, on both sides, and how many times longer the latter takes."""
+
+    what: str
+    celadon: tuple[float, float]
+    jax: tuple[float, float]
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        return self.celadon[1] / self.celadon[0], self.jax[1] / self.jax[0]
+
+
 class Side:
     def __init__(self, name: str):
         self.package, self.numpy = load(name)
+
+    def scanned(self, state: Any, xs: Any) -> Any:
+        """The sum of what a scan carries at its end."""
+
+        def step(state: Any, x: Any) -> Any:
+            return [c * 0.9 + self.numpy.sin(c) * x for c in state], None
+
+        return sum(c.sum() for c in self.package.lax.scan(step, state, xs)[0])
+
+    def seconds(self, wrap: Callable[[Callable[..., Any]], Callable[..., Any]], state: Any, xs: Any) -> Callable[[], float]:
+        """A compiled function of `scanned`, called until its results are there."""
+        function = self.package.jit(wrap(self.scanned))
+        return lambda: timed(lambda: self.package.block_until_ready(function(state, xs)))
 
     def elementwise(self, count: int) -> Callable[[Any], Any]:
         """`count` ops on one array, half of them on numbers."""
@@ -125,6 +155,34 @@ def measured(measure: Measure, sides: list[Side]) -> Row:
     return Row(what, *alternate(*calls, rounds=ROUNDS))
 
 
+def backward(what: str, state: list[np.ndarray[Any, Any]], steps: int, sides: list[Side]) -> Backward:
+    xs = np.linspace(0.5, 1, steps, dtype=np.float32)
+    wrappers = [(lambda f: f, lambda f, side=side: side.package.grad(f, argnums=(0, 1))) for side in sides]
+    calls = [side.seconds(wrap, state, xs) for side, pair in zip(sides, wrappers, strict=True) for wrap in pair]
+    for call in calls:
+        call()
+    one, two, three, four = alternate(*calls, rounds=ROUNDS)
+    return Backward(f"{what}, {steps:,} steps", (one, two), (three, four))
+
+
+def backwards(sides: list[Side]) -> list[Backward]:
+    """A scan that carries many small leaves, and its gradient with respect to them and to what it scans over."""
+    arrays = [np.linspace(0, 1, 4 + k * 12 // (LEAVES - 1), dtype=np.float32) for k in range(LEAVES)]
+    scalars = list(np.linspace(0, 1, LEAVES, dtype=np.float32))
+    states = {f"{LEAVES} arrays of 4 to 16": arrays, f"{LEAVES} scalars": scalars}
+    return [backward(what, state, steps, sides) for what, state in states.items() for steps in STEPS]
+
+
+def show_backwards(rows: list[Backward]) -> None:
+    table = Table("carried", "Celadon", "JAX", title="Compiled scans: gradient / forward")
+    for row in rows:
+        ours, theirs = row.ratios
+        met = "[green]" if ours <= BACK_WANTED else "[red]"
+        times = [f"{a * 1e3:.3g}, {b * 1e3:.3g} ms" for a, b in (row.celadon, row.jax)]
+        table.add_row(row.what, f"{met}{ours:.1f}x[/] ({times[0]})", f"{theirs:.1f}x ({times[1]})")
+    Console().print(table)
+
+
 def show(rows: list[Row], lengths: list[tuple[int, float, float, float]]) -> None:
     table = Table("trace and lower", "Celadon", "JAX", "ratio", title="JAX / Celadon, medians of alternating measurements")
     for row in rows:
@@ -143,10 +201,17 @@ def main() -> None:
     sides = [Side("celadon"), Side("jax")]
     rows = [measured(m, sides) for m in track(MEASURES, "measuring", console=Console(stderr=True))]
     lengths = growth(sides[0])
+    back = backwards(sides)
     show(rows, lengths)
+    show_backwards(back)
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"rows": [{**asdict(r), "ratio": r.ratio} for r in rows], "growth": lengths}, file, indent=1)
+            figures = {
+                "rows": [{**asdict(r), "ratio": r.ratio} for r in rows],
+                "growth": lengths,
+                "backward": [{**asdict(r), "ratios": r.ratios} for r in back],
+            }
+            json.dump(figures, file, indent=1)
 
 
 if __name__ == "__main__":

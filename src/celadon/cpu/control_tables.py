@@ -31,6 +31,7 @@ class _Carried:
         self.begun: list[tuple[int, Place]] = []
         self.advanced: list[tuple[int, int]] = []
         self.exchanged: list[tuple[int, int]] = []
+        self.cells: dict[Place, int] = {}  # of blocks of stacks
         for number in nested.writes:
             if planner.places[number] is None:
                 planner.define(number)
@@ -53,13 +54,25 @@ class _Carried:
         planner.places[self.body.inputs[k]] = Place(now, 0, place.strides)
         planner.places[self.body.outputs[k]] = Place(then, 0, place.strides)
 
-    def row(self, number: int, place: Place, length: int, reverse: bool) -> None:
-        """A variable that is the next row of an array at each step."""
-        cell, stride = self.planner.cell(), place.strides[0]
+    def row(self, number: int, stack: int, length: int, reverse: bool) -> None:
+        """A variable that is the next row of an array at each step; rows in one block are found from one cell."""
+        place = self.planner.place(stack)
+        block = self.planner.blocks.get(stack)
+        if block is None:
+            cell, offset = self._walked(place, place.strides[0], length, reverse), 0
+        else:
+            if block not in self.cells:
+                self.cells[block] = self._walked(block, place.strides[0], length, reverse)
+            cell, offset = self.cells[block], place.offset - block.offset
+        self.planner.places[number] = Place(cell, offset, place.strides[1:])
+
+    def _walked(self, start: Place, stride: int, length: int, reverse: bool) -> int:
+        """A cell that goes from row to row."""
+        cell = self.planner.cell()
         first = (length - 1) * stride if reverse else 0
-        self.begun.append((cell, Place(place.cell, place.offset + first, ())))
+        self.begun.append((cell, Place(start.cell, start.offset + first, ())))
         self.advanced.append((cell, -stride if reverse else stride))
-        self.planner.places[number] = Place(cell, 0, place.strides[1:])
+        return cell
 
     def begin(self) -> None:
         if self.begun:
@@ -99,9 +112,9 @@ def _scan(planner: Planner, nested: Nested) -> None:
     carried = _Carried(planner, nested, body)
     carries = nested.carries
     for number, x in zip(body.inputs[carries:], nested.reads, strict=True):
-        carried.row(number, planner.place(x), length, reverse)
+        carried.row(number, x, length, reverse)
     for number, y in zip(body.outputs[carries:], nested.writes[carries:], strict=True):
-        carried.row(number, planner.place(y), length, reverse)
+        carried.row(number, y, length, reverse)
     carried.begin()
     before = planner.nanoseconds
     at, count = planner.listed(carried.steps)
@@ -175,7 +188,8 @@ def _outermost_clears(rule: Callable[[Planner, Nested], None]) -> Callable[[Plan
         before, planner.steps = planner.steps, []
         rule(planner, nested)
         steps, planner.steps, planner.defined = planner.steps, before, None
-        _clear(planner, [*defined, *(_whole(planner, n) for n in nested.writes if planner.shapes[n])])
+        alone = [n for n in nested.writes if planner.shapes[n] and n not in planner.blocks]
+        _clear(planner, [*defined, *(_whole(planner, n) for n in alone)])
         planner.steps += steps
 
     return loop

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from celadon.cpu.interleaved import interleaved
 from celadon.cpu.recipe import Alias, Free, Hosted, Launch, Map, Nested, Region, Schedule, Step
 
 _ALWAYS = 1 << 60
@@ -12,12 +13,13 @@ _ALWAYS = 1 << 60
 
 class Lifetimes(NamedTuple):
     """sources: for each variable, the one whose buffer it is in; steps: the schedule's, with Free between them;
-    read, made: variables that any kernel reads, and those that any step makes."""
+    read, made: variables that any kernel reads, and those that any step makes; stacks: those that share a block."""
 
     sources: tuple[int, ...]
     steps: tuple[Step, ...]
     read: frozenset[int]
     made: frozenset[int]
+    stacks: tuple[tuple[int, ...], ...]
 
 
 def lifetimes(schedule: Schedule, dtypes: Sequence[str], given: int) -> Lifetimes:
@@ -35,7 +37,8 @@ def lifetimes(schedule: Schedule, dtypes: Sequence[str], given: int) -> Lifetime
     freed = sharing.freed(steps, kept)
     read = frozenset(sources[n] for step in steps for n in reads(step))
     made = frozenset(n for step in steps for n in writes(step))
-    return Lifetimes(sources, freed, read, made)
+    apart = kept | {n for n, source in enumerate(sources) if n != source}
+    return Lifetimes(sources, freed, read, made, interleaved(steps, dtypes, apart))
 
 
 def reads(step: Step) -> Iterable[int]:

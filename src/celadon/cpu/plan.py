@@ -34,7 +34,8 @@ class Outline(NamedTuple):
 
     steps: the schedule's, with the ends of buffers between them. sources: for each variable, the one whose buffer it is in.
     cells: for each buffer outside the arena its cell: first inputs, then outputs, then numbers, then the arena.
-    read: the buffers that kernels read. hosts: whether Python functions are called.
+    read: the buffers that kernels read. stacks: for each that lies in a block with others, all of these.
+    hosts: whether Python functions are called.
     """
 
     schedule: Schedule
@@ -48,6 +49,7 @@ class Outline(NamedTuple):
     results: tuple[int, ...]
     dtypes: tuple[str, ...]
     read: frozenset[int]
+    stacks: dict[int, tuple[int, ...]]
     hosts: bool
 
     @property
@@ -76,9 +78,10 @@ def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, co
     sources = lives.sources
     results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in lives.made))
     cells = {i: i for i in range(inputs)} | {n: inputs + k for k, n in enumerate(results)}
+    stacks = {n: group for group in lives.stacks for n in group}
     return Outline(
         schedule, tuple(codes), inputs, arrays, scalars, lives.steps, sources, cells, results, tuple(dtypes), lives.read,
-        calls_host(schedule.steps),
+        stacks, calls_host(schedule.steps),
     )  # fmt: skip
 
 
@@ -187,6 +190,7 @@ class Planner:
         self.sizes = [from_short[dtype].itemsize for dtype in outline.dtypes]
         _check_addressable(shapes, self.sizes)
         self.places: list[Place | None] = [None] * outline.variables
+        self.blocks: dict[int, Place] = {}  # where the block of an interleaved stack begins
         self.arena = Arena()
         self.words: list[int] = [0] * (outline.stop_cell + 1)
         self.steps: list[tuple[int, int, int, int]] = []
@@ -275,10 +279,27 @@ class Planner:
         if cell is not None:
             self.places[number] = Place(cell, 0, strides)
             return
+        if number in self.outline.stacks:
+            self._define_together(self.outline.stacks[number])
+            return
         nbytes = product(self.shapes[number]) * size
         place = self.places[number] = Place(self.outline.arena_cell, self.arena.take(number, nbytes), strides)
         if self.defined is not None and strides:
             self.defined.append((place, nbytes))
+
+    def _define_together(self, stacks: Sequence[int]) -> None:
+        """Give stacks a block in which the first rows of all come first, then the second ones ..."""
+        rows = [product(self.shapes[n][1:]) * self.sizes[n] for n in stacks]
+        stride = sum(rows)
+        nbytes = self.shapes[stacks[0]][0] * stride
+        cell, at = self.outline.arena_cell, self.arena.take(stacks[0], nbytes)
+        block = Place(cell, at, ())
+        for number, row in zip(stacks, rows, strict=True):
+            strides = dense_strides(self.shapes[number][1:], self.sizes[number])
+            self.places[number], self.blocks[number] = Place(cell, at, (stride, *strides)), block
+            at += row
+        if self.defined is not None:
+            self.defined.append((block, nbytes))
 
     def scratch(self, nbytes: int) -> int:
         """Room in the arena for one step; its offset."""
