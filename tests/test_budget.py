@@ -8,7 +8,9 @@ import pytest
 
 import celadon
 import celadon.numpy as cnp
-from celadon import cache, events
+from celadon import cache, compiler, events, lax
+from celadon.cpu.fuse import fuse
+from celadon.cpu.plan import outlined
 
 SLACK = 3.0  # other processes and slower machines; the shape of the curve is checked without it
 COUNTS = (10, 100, 1000)
@@ -67,3 +69,30 @@ def test_a_program_without_equations_costs_its_call_alone():
         function(x, float(i))
         found.append(time.process_time() - start)
     assert min(found) < SLACK * 0.2e-3 + 0.1e-3
+
+
+def scanned(state, xs):
+    """A scan that carries many scalars or small arrays, and writes a row for each."""
+    turned, ys = lax.scan(lambda c, x: ([cnp.sin(one) * x + one for one in c], [cnp.cos(one) for one in c]), state, xs)
+    return turned, lax.scan(lambda c, rows: ([a * b for a, b in zip(c, rows, strict=True)], None), turned, ys)[0]
+
+
+def outline_seconds(shape, leaves):
+    state = [np.ones(shape, np.float32)] * leaves
+    traced = celadon.jit(scanned).trace(state, np.ones(3, np.float32))
+    lowered = compiler.simplify(compiler.lower(traced.needed, cache.executor("cpu").native))
+    program = compiler.lift(lowered)[0].program
+    found = []
+    for _ in range(5):
+        gc.collect()
+        start = time.process_time()
+        schedule = fuse(program)
+        outlined(schedule, program, 0, 0, [0] * len(schedule.kernels))
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_steps_of_a_loop_cost_no_more_each_where_it_carries_more(shape):
+    few, many = outline_seconds(shape, 50), outline_seconds(shape, 400)
+    assert many < 15 * few, f"{few * 1e3:.1f} ms, {many * 1e3:.1f} ms"

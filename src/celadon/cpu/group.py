@@ -68,7 +68,7 @@ class _Grouping:
         self.home: dict[Var, int] = {}
         self.readers: dict[Var, int] = {}
         self.moved: dict[int, int] = {}
-        self.scalars: list[int] = []
+        self.scalars: set[int] = set()  # units of scalars that more may join
         self.effects = -1
         self.results = {x for x in program.outputs if type(x) is Var}
         self.stored: set[Var] = set()  # what a contraction or the like has read: it is in memory in any case
@@ -81,7 +81,7 @@ class _Grouping:
         if place < 0:
             place = len(self.units)
             self.units.append(Unit(kind, token))
-            self.scalars += [place] if kind == "map" and not token else []
+            self.scalars |= {place} if kind == "map" and not token else set()
         self._enter(place, index, equation, read)
         if kind == "other":
             self.stored.update(read)
@@ -105,9 +105,12 @@ class _Grouping:
             self._order(place, self.units[before].before | 1 << before)
 
     def _find(self, unit: int) -> int:
-        while unit in self.moved:
-            unit = self.moved[unit]
-        return unit
+        root = unit
+        while root in self.moved:
+            root = self.moved[root]
+        while unit != root:
+            self.moved[unit], unit = root, self.moved[unit]
+        return root
 
     def _before(self, read: Iterable[Var], place: int) -> int:
         bits = 0
@@ -144,7 +147,9 @@ class _Grouping:
         found = {self._find(self.home[x]) for x in near if x in self.home}
         found |= {self._find(self.readers[x]) for x in near if x in self.readers}
         if self.together and not token:
-            found |= {u for u in map(self._find, self.scalars) if len(self.units[u].equations) < _TOGETHER_AT_MOST}
+            roots = map(self._find, self.scalars)
+            self.scalars = {u for u in roots if len(self.units[u].equations) < _TOGETHER_AT_MOST}
+            found |= self.scalars
         fit = [u for u in sorted(found, reverse=True) if self.units[u].kind == "map" and self.units[u].token == token]
         fit = [u for u in fit if not self._before(read, u) >> u & 1]
         for other in fit[1:]:

@@ -136,7 +136,8 @@ class _Sharing:
                     self.parents[made] = self.find(result)
             return step
         body = regions[-1]
-        swapped = tuple([k for k in range(step.carries) if self._is_overwritten(body, k)])
+        touching = self._touching(body.steps) if step.carries else {}
+        swapped = tuple([k for k in range(step.carries) if self._is_overwritten(body, k, touching)])
         for k in set(range(step.carries)) - set(swapped):
             self.parents[body.inputs[k]] = self.parents[body.outputs[k]] = self.find(step.writes[k])
         return step._replace(swapped=swapped)
@@ -145,9 +146,19 @@ class _Sharing:
         inputs, outputs = frozenset(region.inputs[:carries]), frozenset(region.outputs)
         return region._replace(steps=self.region(region.steps, inputs, outputs, True))
 
-    def _is_overwritten(self, body: Region, k: int) -> bool:
+    def _touching(self, steps: Sequence[Step]) -> dict[int, list[int]]:
+        """For each buffer the places of the steps that read or write it."""
+        found: dict[int, list[int]] = {}
+        for k, step in enumerate(steps):
+            for n in {self.find(n) for group in (reads(step), writes(step)) for n in group}:
+                found.setdefault(n, []).append(k)
+        return found
+
+    def _is_overwritten(self, body: Region, k: int, touching: dict[int, list[int]]) -> bool:
         """Whether a carried value would be read after its next one was written to the same place."""
-        return self._clobbers(body.steps, self.find(body.inputs[k]), body.outputs[k], [False])
+        old, new = self.find(body.inputs[k]), body.outputs[k]
+        places = {*touching.get(old, ()), *touching.get(self.find(new), ())}
+        return self._clobbers([body.steps[i] for i in sorted(places)], old, new, [False])
 
     def _clobbers(self, steps: Sequence[Step], old: int, new: int, written: list[bool]) -> bool:
         return any(self._step_clobbers(step, old, new, written) for step in steps)
