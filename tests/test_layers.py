@@ -13,11 +13,11 @@ PACKAGE = SOURCE / "celadon"
 
 LAYERS = (
     {"errors", "settings", "types", "events", "keys", "memory", "locks", "facade"}
-    | {"tree", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
+    | {"tree", "tree_bytes", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
     {"program", "tracing", "op", "array", "leaks", "nans", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},
-    {"devices", "flatten_util", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
+    {"hardware", "flatten_util", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},
     {"cache", "origins", "tables", "stages", "explain", "calling"},
@@ -165,6 +165,14 @@ def test_a_facade_and_its_stub_name_the_same_things(path: Path) -> None:
     table = {(f"{package}.{home}", name) for home, names in homes.items() for name in names.split()}
     assert len(table) == sum(len(names.split()) for names in homes.values()), "a name stands twice in its table"
     assert _stubbed(stub) - {(package, name) for name in _added(tree)} == table
+
+
+@pytest.mark.parametrize("path", FACADES, ids=lambda path: path.parent.name)
+def test_no_name_of_a_facade_is_hidden_by_a_module_of_that_name(path: Path) -> None:
+    """Importing a module sets the package's attribute of its name, whatever stood there."""
+    homes = next(ast.literal_eval(n.value) for n in ast.parse(path.read_text()).body if _is_homes(n))
+    inside = {found.stem for found in path.parent.iterdir() if found.suffix == ".py" or (found / "__init__.py").exists()}
+    assert {name for names in homes.values() for name in names.split()} & inside == set()
 
 
 def _is_homes(node: ast.stmt) -> TypeGuard[ast.Assign | ast.AnnAssign]:

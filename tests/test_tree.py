@@ -15,11 +15,15 @@ import weakref
 from typing import Any, NamedTuple
 
 import jax
+import jax.flatten_util
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import celadon
+import celadon.numpy as cnp
 from celadon import errors, tree, tree_util
+from celadon.flatten_util import ravel_pytree
 
 
 class Point(NamedTuple):
@@ -238,10 +242,12 @@ def test_one_level_agrees_with_jax(value: Any) -> None:
     expected, expected_data = jax.tree_util.flatten_one_level(value)
     assert repr(list(children)) == repr(list(expected))
     assert data == expected_data
-    assert isinstance(value, (Layer, Named)) or type(children) is type(expected)
+    assert type(children) is type(expected)
+    ours, theirs = (u.flatten_one_level_with_keys(value) for u in (tree_util, jax.tree_util))
+    assert type(ours[0]) is type(theirs[0])
+    assert ours[1] == theirs[1]
     if not isinstance(value, Point):  # of a namedtuple JAX 0.10.2 gives all children the last field's key
-        ours, theirs = (u.flatten_one_level_with_keys(value)[0] for u in (tree_util, jax.tree_util))
-        assert repr(list(ours)) == repr(list(theirs))
+        assert repr(list(ours[0])) == repr(list(theirs[0]))
 
 
 @given(TREES)
@@ -379,10 +385,10 @@ def test_metadata_that_holds_an_array_is_named() -> None:
     assert "metadata (aux data) of Box" in said
     assert "array([0, 1, 2])" in said
     message(lambda: tree.map(lambda a, b: a, *boxes))
-    for tag in (np.arange(3), (1, [np.arange(1)]), {"k": np.ones(2)}, Layer(np.ones(2), 1)):
+    for tag in (np.arange(3), (1, [np.arange(2)]), {"k": np.ones(2)}, Layer(np.ones(2), 1), cnp.ones(2)):
         said = message(functools.partial(tree.check_metadata, tree.structure([Box(1, tag)])))
         assert "Box" in said
-    for tag in ("p", (1, [2]), {"k": 3}, np.float32(2), None, Layer(1, 2), object()):
+    for tag in ("p", (1, [2]), {"k": 3}, np.float32(2), None, Layer(1, 2), object(), np.ones(1), cnp.ones(())):
         tree.check_metadata(tree.structure([Box(1, tag)]))
     tree.check_metadata(tree.structure([1, {"a": 2}]))
 
@@ -584,3 +590,77 @@ def test_deep_trees_pass(depth: int) -> None:
     value = functools.reduce(lambda inner, _: [inner], range(depth), 1)
     assert tree.leaves(value) == [1]
     assert tree.unflatten(tree.structure(value), [1]) == value
+
+
+def test_functions_that_unravel_alike_are_equal() -> None:
+    vector, unravel = ravel_pytree({"a": np.arange(2), "b": np.ones(3, np.float32)})
+    _, same = ravel_pytree({"a": np.ones(2, np.int64), "b": np.zeros(3, np.float32)})
+    traces: list[int] = []
+
+    def doubled(vector: Any, unravel: Any) -> Any:
+        traces.append(1)
+        return unravel(vector * 2)
+
+    run = celadon.jit(doubled, static_argnums=1)
+    assert [run(vector, u)["b"].tolist() for u in (unravel, same)] == [[2.0, 2.0, 2.0]] * 2
+    assert len(traces) == 1
+    others = ({"a": np.arange(2), "c": np.ones(3)}, {"a": np.arange(3), "b": np.ones(2)}, {"a": np.ones(2), "b": np.ones(3)})
+    assert not any(ravel_pytree(other)[1] == unravel for other in others)
+
+
+@pytest.mark.parametrize("change", [
+    lambda v: v[:2], lambda v: v[None], lambda v: v > 0, lambda v: v.astype(np.float16),
+], ids=["short", "deep", "bool", "half"])  # fmt: skip
+@pytest.mark.parametrize("trees", [[np.arange(2), np.ones(2)], [np.ones(4)]], ids=["mixed", "one"])
+def test_unravel_refuses_what_jax_refuses(trees: Any, change: Any) -> None:
+    def outcome(ravel: Any) -> Any:
+        vector, unravel = ravel(trees)
+        try:
+            return [(np.asarray(x).tolist(), str(x.dtype)) for x in unravel(change(vector))]
+        except (TypeError, ValueError) as error:
+            return TypeError if isinstance(error, TypeError) else ValueError
+
+    assert outcome(ravel_pytree) == outcome(jax.flatten_util.ravel_pytree)
+
+
+PLAIN = st.recursive(
+    st.one_of(st.integers(0, 9), st.none()),
+    lambda children: st.one_of(
+        st.lists(children, max_size=3), st.lists(children, max_size=3).map(tuple), st.dictionaries(st.text(max_size=3), children)
+    ),
+    max_leaves=12,
+)
+
+
+@given(PLAIN)
+def test_structures_have_the_bytes_that_they_have_in_jax(value: Any) -> None:
+    ours, theirs = tree.structure(value), jax.tree.structure(value)
+    assert ours.serialize_using_proto() == theirs.serialize_using_proto()
+    registry = tree_util.default_registry
+    assert tree_util.PyTreeDef.deserialize_using_proto(registry, theirs.serialize_using_proto()) == ours
+
+
+def test_long_structures_have_the_bytes_that_they_have_in_jax() -> None:
+    value = [{f"{'k' * 200}{i:04}": i for i in range(300)}] * 2
+    data = jax.tree.structure(value).serialize_using_proto()
+    assert tree.structure(value).serialize_using_proto() == data
+    assert tree_util.PyTreeDef.deserialize_using_proto(None, data) == tree.structure(value)
+
+
+@pytest.mark.parametrize("value", [{1: 2}, Box(1), Point(1, 2), collections.OrderedDict(a=1), [Named(1, 2)]], ids=repr)
+def test_what_is_not_written_as_bytes_is_named(value: Any) -> None:
+    with pytest.raises(ValueError):
+        jax.tree.structure(value).serialize_using_proto()
+    with pytest.raises(errors.StructureNotWritable):
+        tree.structure(value).serialize_using_proto()
+
+
+@given(st.binary(max_size=30), st.integers(0, 60))
+def test_bytes_that_hold_no_structure_are_refused(data: bytes, size: int) -> None:
+    good = tree.structure([{"a": 1, "b": (2, None)}, {"a": 3}]).serialize_using_proto()
+    for candidate in (data, good[:size] + data):
+        try:
+            found = tree_util.PyTreeDef.deserialize_using_proto(None, candidate)
+        except errors.StructureUnreadable:
+            continue
+        assert isinstance(found, tree_util.PyTreeDef)

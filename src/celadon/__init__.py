@@ -9,10 +9,11 @@ _HOMES = {
     "calling": "block_until_ready clear_caches disable_jit eval_shape jit make_jaxpr no_tracing",
     "compiler": "enable_checks",
     "configuration": "config",
-    "devices": (
-        "default_backend device_count device_get device_put devices local_device_count local_devices process_count process_index"
-    ),
     "explain": "explain_cache_misses log_compiles",
+    "hardware": (
+        "default_backend device_count device_get device_put devices live_arrays local_device_count local_devices process_count "
+        "process_index"
+    ),
     "keys": "default_prng_impl legacy_prng_key threefry_partitionable",
     "leaks": "checking_leaks",
     "nans": "debug_infs debug_nans",

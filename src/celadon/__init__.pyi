@@ -29,18 +29,19 @@ from celadon.calling import (
 )
 from celadon.compiler import enable_checks as enable_checks
 from celadon.configuration import config as config
-from celadon.devices import (
+from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
+from celadon.hardware import (
     default_backend as default_backend,
     device_count as device_count,
     device_get as device_get,
     device_put as device_put,
     devices as devices,
+    live_arrays as live_arrays,
     local_device_count as local_device_count,
     local_devices as local_devices,
     process_count as process_count,
     process_index as process_index,
 )
-from celadon.explain import explain_cache_misses as explain_cache_misses, log_compiles as log_compiles
 from celadon.keys import (
     default_prng_impl as default_prng_impl,
     legacy_prng_key as legacy_prng_key,

@@ -20,8 +20,9 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
 
     Args: pytree: arrays and numbers; the vector has their common dtype.
 
-    Returns: (vector, unravel). Raises UnravelMismatch, when unravel gets a vector of another
-        length, or of another dtype where the tree has several.
+    Returns: (vector, unravel); functions for equal structures and types are equal, so that one of them may be a
+        static argument. unravel raises UnravelMismatch for a vector of another length, and UnravelDtypeDiffers for one
+        of another dtype where the tree has several.
 
     >>> vector, unravel = ravel_pytree({"a": 1.0, "b": np.float32([2, 3])})
     >>> vector.tolist(), unravel(vector)["b"].tolist()
@@ -50,13 +51,21 @@ class _Unravel:
     def __call__(self, vector: Any) -> Any:
         found = type_of(vector)
         mixed = len({t.dtype for t in self.types}) > 1
-        if found.shape != self.vector.shape or (mixed and found.dtype != self.vector.dtype):
+        if found.shape != self.vector.shape:
             raise errors.UnravelMismatch(found=found, wanted=self.vector)
+        if mixed and found.dtype != self.vector.dtype:
+            raise errors.UnravelDtypeDiffers(found=found, wanted=self.vector)
         value = as_value(vector)
         parts = [self._part(value, k) for k in range(len(self.types))]
         if mixed:
             parts = [converted(x, t.dtype, t.weak_type) for x, t in zip(parts, self.types, strict=True)]
         return self.form.unflatten(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unravel) and (self.form, self.types) == (other.form, other.types)
+
+    def __hash__(self) -> int:
+        return hash((self.form, self.types))
 
     def _part(self, vector: Any, k: int) -> Any:
         piece = slice_(vector, start_indices=(self.starts[k],), limit_indices=(self.starts[k + 1],), strides=(1,))

@@ -16,7 +16,7 @@ from typing import Any
 import optree
 from optree import PyTreeSpec
 
-from celadon import errors, tree_nodes as nodes, tree_outlines, tree_partings
+from celadon import errors, tree_bytes, tree_nodes as nodes, tree_outlines, tree_partings
 from celadon.tree_fields import static
 from celadon.tree_nodes import IsLeaf, Leaf, Node
 from celadon.tree_partings import Parting
@@ -97,6 +97,15 @@ class PyTreeDef:
         return _compound(nodes.build(node_data[0], node_data[1], [child.spec for child in children]))
 
     make_from_node_data_and_children = from_node_data_and_children
+
+    def serialize_using_proto(self) -> bytes:
+        """The structure as bytes, in JAX's format; `deserialize_using_proto` reads them."""
+        return tree_bytes.written(self.root)
+
+    @staticmethod
+    def deserialize_using_proto(registry: object, data: bytes) -> PyTreeDef:
+        """The structure that bytes hold."""
+        return structure(tree_bytes.read(data))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PyTreeDef):

@@ -278,12 +278,12 @@ def name_of(cls: type[Any]) -> str:
     return f"{'an' if cls.__name__[:1] in 'aeiouAEIO' else 'a'} {cls.__name__}"
 
 
-def keys_beside(flatten_with_keys: Any) -> Callable[[Any], tuple[tuple[Any, ...], Any, KeyPath]]:
+def keys_beside(flatten_with_keys: Any) -> Callable[[Any], tuple[list[Any], Any, KeyPath]]:
     """From a flatten function with keys, one that returns children, metadata and keys."""
 
-    def take_apart(value: Any) -> tuple[tuple[Any, ...], Any, KeyPath]:
+    def take_apart(value: Any) -> tuple[list[Any], Any, KeyPath]:
         pairs, data = taken_apart(value, flatten_with_keys)
         pairs = tuple(pairs)
-        return tuple([child for _, child in pairs]), data, tuple([key for key, _ in pairs])
+        return [child for _, child in pairs], data, tuple([key for key, _ in pairs])
 
     return take_apart

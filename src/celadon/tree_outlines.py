@@ -6,8 +6,6 @@ from collections import OrderedDict, defaultdict
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import numpy as np
-
 from celadon import errors
 from celadon.tree_nodes import LEAF, Leaf, Node, build, field_keys, is_namedtuple, registrations, short
 from celadon.tree_paths import KeyPath
@@ -113,7 +111,19 @@ def comparable(data: Any) -> bool:
         return all(map(comparable, data.values()))  # pyright: ignore[reportUnknownArgumentType]
     if is_dataclass(data) and not isinstance(data, type):
         return all(comparable(getattr(data, field.name)) for field in fields(data) if field.compare)
-    return type(data).__hash__ is not None or isinstance(data == data, (bool, np.bool_))
+    return _is_hashable(data) or _is_yes_or_no(data == data)
+
+
+def _is_hashable(data: Any) -> bool:
+    try:
+        hash(data)
+    except Exception:
+        return False
+    return True
+
+
+def _is_yes_or_no(answer: Any) -> bool:
+    return isinstance(answer, bool) or getattr(answer, "size", None) == 1
 
 
 def text(node: Node | Leaf) -> str:

@@ -93,10 +93,11 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     (([1, 2], 3), ('a', 'b'))
     """
     if type(tree) in tree_nodes.registrations:
-        return tree_nodes.taken_apart(tree, lambda node: tree_nodes.registrations[type(node)].flatten(node)[:2])
+        registration = tree_nodes.registrations[type(tree)]
+        children, data = tree_nodes.taken_apart(tree, lambda node: registration.flatten(node)[:2])
+        return children if registration.fields is None else list(children), data
     node = _opened(tree)
-    data = node.type if tree_nodes.is_namedtuple(node.type) else node.data
-    return node.children if node.type in (tuple, dict, type(None)) else list(node.children), data
+    return node.children if node.type in (tuple, dict, type(None)) else list(node.children), _data(node)
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any]], Any]:
@@ -106,7 +107,13 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any
     (((SequenceKey(idx=0), 5),), None)
     """
     node = _opened(tree)
-    return tuple(zip(node.keys, node.children, strict=True)), node.data
+    pairs = tuple(zip(node.keys, node.children, strict=True))
+    return pairs if node.type in (tuple, list, dict, type(None)) else list(pairs), _data(node)
+
+
+def _data(node: tree_nodes.Node) -> Any:
+    registered = node.type in tree_nodes.registrations
+    return node.type if not registered and tree_nodes.is_namedtuple(node.type) else node.data
 
 
 def _opened(tree: Any) -> tree_nodes.Node:

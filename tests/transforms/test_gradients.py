@@ -1,5 +1,6 @@
 """grad, vjp, jvp, linearize, linear_transpose and the Jacobians against real JAX, plain, under jit, of jit, twice."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -157,3 +158,34 @@ def test_values_that_left_their_derivative_are_named():
     celadon.grad(lambda x: (kept.append(x), x * x)[1])(1.0)
     with pytest.raises(errors.UnexpectedTracerError):
         kept[0] + 1
+
+
+@pytest.mark.parametrize("given", [0, 3.5, True, np.int32(3), np.zeros((), jax.dtypes.float0)], ids=repr)
+def test_the_cotangent_of_an_integer_may_have_any_dtype(given):
+    agree(lambda m, n: m.vjp(lambda x: (x * 2, n.int32(3)), Z)[1]((Z, given)))
+    agree(lambda m, n: m.jit(lambda ct: m.vjp(lambda x: (x * 2, 3), Z)[1]((Z, ct)))(np.int32(1)))
+
+
+@pytest.mark.parametrize("use", [
+    lambda m: m.vjp(lambda x: x, Z)[1](Z[:2]),
+    lambda m: m.vjp(lambda x: x, Z)[1](Z > 0),
+    lambda m: m.vjp(lambda x: x, Z)[1]((Z,)),
+    lambda m: m.vjp(lambda x: (x, x), Z)[1]((Z, None)),
+    lambda m: m.vjp(lambda x: x, Z)[1]("text"),
+    lambda m: m.vjp(lambda x: (x, 3), Z)[1]((Z, Z)),
+    lambda m: m.jvp(lambda x: x, (Z,), (Z[:2],)),
+    lambda m: m.jvp(lambda x: x, (Z,), (Z > 0,)),
+    lambda m: m.jvp(lambda x: x, (Z,), (Z, Z)),
+    lambda m: m.jvp(lambda x: x, (Z,), (None,)),
+    lambda m: m.jvp(lambda x, i: x * i, (Z, 3), (Z, 3)),
+    lambda m: m.linearize(lambda x: x * 2, Z)[1](Z[:2]),
+    lambda m: m.linearize(lambda x: x * 2, Z)[1](Z, Z),
+    lambda m: m.linearize(lambda x, i: x * i, Z, 3)[1](Z, 3),
+    lambda m: m.linear_transpose(lambda x: x * 2, Z)(Z[:2]),
+])  # fmt: skip
+def test_what_does_not_fit_is_caught_as_in_jax(use):
+    with pytest.raises((TypeError, ValueError)) as theirs:
+        use(jax)
+    with pytest.raises(errors.TangentMismatch) as ours:
+        use(celadon)
+    assert isinstance(ours.value, TypeError if isinstance(theirs.value, TypeError) else ValueError)

@@ -110,7 +110,7 @@ class NoBranches(CeladonError, ValueError):
 class BodyNotCallable(CeladonError, TypeError):
     code = "CEL809"
     title = "A loop or branch needs functions"
-    message = "{name} was given {type} for {argument}, which is not callable"
+    message = "{name}: {argument} is {type}, which is not callable"
     cause = "Bodies, conditions and branches are functions, which are traced."
     cure = "Pass the function itself, not the result of calling it."
     when = "When cond, switch, while_loop, fori_loop, scan or associative_scan gets something else for a function."

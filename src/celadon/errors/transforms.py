@@ -41,11 +41,14 @@ class ArgnumsInvalid(CeladonError, ValueError):
     related = ("CEL701",)
 
 
-class TangentMismatch(CeladonError, TypeError):
+class TangentMismatch(CeladonError, TypeError, ValueError):  # JAX raises the one or the other
     code = "CEL704"
     title = "A tangent or cotangent does not fit what it belongs to"
-    message = "{transform}: {what}{path} has type {found}, where {wanted} is needed"
-    cause = "A tangent has the shape and dtype of its primal, a cotangent those of the result (float0 for integers)."
+    message = "{transform}: {what}{path} is {found}, where {wanted} is needed"
+    cause = (
+        "A tangent has the shape and dtype of its primal (float0 for integers), a cotangent those of the result; that of "
+        "an integer result may have any dtype."
+    )
     cure = "Give one of that shape and dtype, in a tree of the same structure."
     when = "When jvp, vjp's function, linearize's function or a custom rule meets another type or tree."
     trigger = "celadon.jvp(lambda x: x * 2, (cnp.ones(3),), (cnp.ones(2),))"

@@ -260,9 +260,9 @@ class UnravelMismatch(CeladonError, ValueError):
     code = "CEL319"
     title = "A vector does not fit the tree it is to become"
     message = "unravel was given {found}, but its tree was raveled to {wanted}"
-    cause = "The function that ravel_pytree returns takes vectors of the length and dtype that it made."
-    cure = "Give a vector of that length, converted to that dtype with astype."
-    when = "When unravel gets a vector of another length, rank or dtype."
+    cause = "The function that ravel_pytree returns takes vectors of the length that it made."
+    cure = "Give a vector of that length."
+    when = "When unravel gets a vector of another length or rank."
     trigger = (
         "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\n"
         "_, unravel = ravel_pytree([1.0, 2.0])\nunravel(np.ones(3, np.float32))"
@@ -271,3 +271,47 @@ class UnravelMismatch(CeladonError, ValueError):
         "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\n"
         "_, unravel = ravel_pytree([1.0, 2.0])\nunravel(np.ones(2, np.float32))"
     )
+    related = ("CEL320",)
+
+
+class UnravelDtypeDiffers(CeladonError, TypeError):
+    code = "CEL320"
+    title = "A vector has not the dtype of the tree it is to become"
+    message = "unravel was given {found}, but its tree, which has several dtypes, was raveled to {wanted}"
+    cause = "Values of several dtypes were converted to a common one, and only from that one they can be converted back."
+    cure = "Convert the vector to that dtype with astype."
+    when = "When a tree of several dtypes was raveled, and unravel gets a vector of another dtype than it became."
+    trigger = (
+        "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\n"
+        "_, unravel = ravel_pytree([1.0, 2])\nunravel(np.ones(2, np.int32))"
+    )
+    cured = (
+        "import numpy as np\nfrom celadon.flatten_util import ravel_pytree\n"
+        "_, unravel = ravel_pytree([1.0, 2])\nunravel(np.ones(2, np.float32))"
+    )
+    related = ("CEL319",)
+
+
+class StructureNotWritable(CeladonError, ValueError):
+    code = "CEL321"
+    title = "A structure has no form as bytes"
+    message = "a structure is written as bytes without {what}: only tuples, lists, None and dicts with strings for keys are"
+    cause = "The bytes can be read anywhere, also where a registered class is not known."
+    cure = "Pickle the structure, or turn such nodes into dicts first."
+    when = "When serialize_using_proto is called on the structure of other containers."
+    trigger = "celadon.tree.structure({1: 'one'}).serialize_using_proto()"
+    cured = "celadon.tree.structure({'1': 'one'}).serialize_using_proto()"
+    related = ("CEL322",)
+
+
+class StructureUnreadable(CeladonError, ValueError):
+    code = "CEL322"
+    title = "Bytes hold no structure"
+    message = "these {size} bytes hold no structure: {reason}"
+    cause = "They were cut, changed, or written by something else."
+    cure = "Give bytes as serialize_using_proto returns them."
+    when = "When PyTreeDef.deserialize_using_proto reads them."
+    trigger = "celadon.tree_util.PyTreeDef.deserialize_using_proto(celadon.tree_util.default_registry, b'text')"
+    cured = """data = celadon.tree.structure([1]).serialize_using_proto()
+celadon.tree_util.PyTreeDef.deserialize_using_proto(celadon.tree_util.default_registry, data)"""
+    related = ("CEL321",)

@@ -32,7 +32,7 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
     >>> associative_scan(lambda a, b: a + b, np.int32([1, 2, 3, 4]))
     Array([ 1,  3,  6, 10], dtype=int32)
     """
-    require_callable("associative_scan", fn=fn)
+    require_callable("lax.associative_scan", fn=fn)
     given, form = tree.flatten(elems)
     values = [value(x) for x in given]
     names = tuple(Names((form, "elems")))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon import errors, leaks, settings, tracing, tree
+from celadon import errors, leaks, settings, tracing, tree, tree_nodes
 from celadon.array import Array
 from celadon.program import Literal, Program, literal
 from celadon.tracing import Tracer, Value, outside, recorded, type_of
@@ -90,7 +90,7 @@ def name_of(function: Any) -> str:
 def require_callable(name: str, **functions: Any) -> None:
     for argument, function in functions.items():
         if not callable(function):
-            raise errors.BodyNotCallable(name=name, argument=argument, type=type(function).__name__)
+            raise errors.BodyNotCallable(name=name, argument=argument, type=tree_nodes.name_of(type(function)))
 
 
 def value(x: Any) -> Any:

@@ -50,7 +50,7 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
         if callable(false_fun) and len(operands) == 2 and callable(operands[1]):
             first, second = operands
             return cond(pred, lambda x, _: false_fun(x), lambda _, y: second(y), true_fun, first)
-        require_callable("cond", true_fun=true_fun, false_fun=false_fun)
+        require_callable("lax.cond", true_fun=true_fun, false_fun=false_fun)
     operands = _operands("cond", operands, operand)
     pred = _predicate(pred)
     if tracing.disable_jit.value and (chosen := known(bool, pred)) is not None:
@@ -73,7 +73,7 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: An
     Array(20, dtype=int32, weak_type=True)
     """
     functions = list(branches)
-    require_callable("switch", **{f"branches[{k}]": one for k, one in enumerate(functions)})
+    require_callable("lax.switch", **{f"branches[{k}]": one for k, one in enumerate(functions)})
     operands = _operands("switch", operands, operand)
     place = _scalar("switch", index, "iu", "an integer scalar as index")
     if not functions:

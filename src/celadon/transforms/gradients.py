@@ -292,23 +292,30 @@ class _Pullback:
         self.made, self.inputs, self.outputs = made, inputs, outputs
 
     def __call__(self, captured: Sequence[Any], cotangents: Any) -> Any:
-        cts = fitting(cotangents, self.outputs, "the function of vjp", "the cotangent")
+        cts = fitting(cotangents, self.outputs, "the function of vjp", "the cotangent", unread=True)
         made = self.made._replace(program=_with(self.made.program, captured))
         found = [instantiated(ct, t) for ct, t in zip(pulled(made, cts), self.inputs.types, strict=True)]
         return tuple(self.inputs.tree.unflatten(found))
 
 
-def fitting(given: Any, form: Form, transform: str, what: str) -> list[Any]:
-    """The leaves of a tree of tangents, checked against what they belong to; float0 ones are None."""
-    leaves = tree.match(form.tree, given, "the primal", what)
+def fitting(given: Any, form: Form, transform: str, what: str, unread: bool = False) -> list[Any]:
+    """The leaves of a tree of tangents, checked against what they belong to; float0 ones are None.
+
+    `unread`: what belongs to integers may have any dtype, as nobody reads it.
+    """
+    leaves, structure = tree.flatten(given)
+    if structure != form.tree:
+        if (parting := tree.difference(form.tree, structure)) is not None:
+            place = {"transform": transform, "what": what, "path": keystr(parting.path)}
+            raise errors.TangentMismatch(**place, found=parting.there, wanted=parting.here)
+        leaves = form.tree.flatten_up_to(given)  # equal, with the keys of a dict in another order
     found: list[Any] = []
     for i, (x, type) in enumerate(zip(leaves, form.types, strict=True)):
         wanted, own = tangent_type(type), _tangent_type_of(x)
-        if own is None or own.shape != wanted.shape or own.dtype != wanted.dtype:
-            path = keystr(tree.paths(form.tree)[i])
-            raise errors.TangentMismatch(
-                transform=transform, what=what, path=path, found=own or f"{x.__class__.__name__}", wanted=wanted
-            )
+        free = unread and wanted.dtype == float0
+        if own is None or own.shape != wanted.shape or (own.dtype != wanted.dtype and not free):
+            place = {"transform": transform, "what": what, "path": keystr(tree.paths(form.tree)[i])}
+            raise errors.TangentMismatch(**place, found=own or f"{x.__class__.__name__}", wanted=wanted)
         found.append(None if wanted.dtype == float0 else as_value(x))
     return found
 

@@ -62,7 +62,7 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     >>> while_loop(lambda v: v < 100, lambda v: v * 2, 3)
     Array(192, dtype=int32, weak_type=True)
     """
-    require_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    require_callable("lax.while_loop", cond_fun=cond_fun, body_fun=body_fun)
     if tracing.disable_jit.value:
         with contextlib.suppress(errors.ConcretizationTypeError):  # a transform stands around the loop: no Python loop can run
             return _python_while(cond_fun, body_fun, init_val)
@@ -165,7 +165,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
     >>> fori_loop(0, 4, lambda i, v: v + i, 0)
     Array(6, dtype=int32, weak_type=True)
     """
-    require_callable("fori_loop", body_fun=body_fun)
+    require_callable("lax.fori_loop", body_fun=body_fun)
     low, high = type_of(lower), type_of(upper)
     dtype = _bound_dtype(low, high)
     first, last = known(int, lower), known(int, upper)
@@ -242,7 +242,7 @@ def scan(
     >>> scan(lambda c, x: (c + x, c), 0, np.int32([1, 2, 3]))
     (Array(6, dtype=int32), Array([0, 1, 3], dtype=int32, weak_type=True))
     """
-    require_callable("scan", f=f)
+    require_callable("lax.scan", f=f)
     given, form = tree.flatten(init)
     given_rows, rows_form = tree.flatten(xs)
     arrays = [value(x) for x in given_rows]
@@ -358,7 +358,7 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     >>> map(lambda x: x * x, np.int32([1, 2, 3]))
     Array([1, 4, 9], dtype=int32)
     """
-    require_callable("map", f=f)
+    require_callable("lax.map", f=f)
     if batch_size is not None:
         return _in_batches(f, xs, batch_size)
 

@@ -86,7 +86,7 @@ def custom_linear_solve(
     """
     if transpose_solve is None and symmetric:
         transpose_solve = solve
-    require_callable("custom_linear_solve", matvec=matvec, solve=solve)
+    require_callable("lax.custom_linear_solve", matvec=matvec, solve=solve)
     leaves, form = tree.flatten(b)
     values = [value(x) for x in leaves]
     sides = Form(form, tuple([x.type for x in values]))
@@ -237,7 +237,7 @@ def custom_root(
     >>> celadon.grad(root)(3.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    require_callable("custom_root", f=f, solve=solve, tangent_solve=tangent_solve)
+    require_callable("lax.custom_root", f=f, solve=solve, tangent_solve=tangent_solve)
     guess = tree.map(as_value, initial_guess)
     converted, values = closure_convert(f, guess)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from celadon import errors, tree
+from celadon.array import Array
 from celadon.transforms.values import as_value
 
 
@@ -53,6 +55,18 @@ def device_count(backend: Any = None) -> int:
 def local_device_count(backend: Any = None) -> int:
     """How many devices this process has: 1."""
     return len(devices(backend))
+
+
+def live_arrays(platform: str | None = None) -> list[Array]:
+    """The arrays that this process holds: those of the program, and those that its functions captured. It looks at all objects.
+
+    >>> before = len(live_arrays())
+    >>> kept = device_put(np.ones(3))
+    >>> len(live_arrays()) - before
+    1
+    """
+    _check_backend(platform)
+    return [found for found in gc.get_objects() if type(found) is Array and not found.is_deleted()]
 
 
 def default_backend() -> str:
