@@ -13,7 +13,7 @@ TREES = {path: ast.parse(path.read_text()) for path in FILES}
 
 FORBIDDEN = {"util", "utils", "helpers", "common", "base", "misc", "core", "internal", "manager", "handler"}
 MIRRORS_JAX = ("numpy/", "lax/", "nn/", "ops.py", "random/", "scipy/", "tree_util.py", "vocabulary/")
-MIRRORING_FUNCTIONS = {("calling.py", "jit"), ("hardware.py", "device_put")} | {
+MIRRORING_FUNCTIONS = {("calling.py", "jit"), ("hardware.py", "device_put"), ("replicas.py", "pmap")} | {
     (f"transforms/{module}.py", name)
     for module, names in {
         "gradients": ("grad", "value_and_grad"), "loops": ("scan",), "mapping": ("vmap",), "recompute": ("checkpoint",),

@@ -21,7 +21,7 @@ LAYERS = (
     {"compiler"},
     {"reference", "cpu", "xla"},
     {"cache", "origins", "tables", "stages", "explain", "calling"},
-    {"ledger", "lint", "configuration", "monitoring", "__main__", "__init__"},
+    {"ledger", "lint", "configuration", "monitoring", "replicas", "__main__", "__init__"},
 )
 COMPILER_MAY_IMPORT = 2
 

@@ -17,6 +17,7 @@ _HOMES = {
     "keys": "default_prng_impl legacy_prng_key threefry_partitionable",
     "leaks": "checking_leaks",
     "nans": "debug_infs debug_nans",
+    "replicas": "pmap",
     "transforms": (
         "checkpoint checkpoint_policies closure_convert custom_gradient custom_jvp custom_vjp effects_barrier "
         "ensure_compile_time_eval grad hessian jacfwd jacobian jacrev jvp linear_transpose linearize named_call named_scope "

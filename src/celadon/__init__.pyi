@@ -49,6 +49,7 @@ from celadon.keys import (
 )
 from celadon.leaks import checking_leaks as checking_leaks
 from celadon.nans import debug_infs as debug_infs, debug_nans as debug_nans
+from celadon.replicas import pmap as pmap
 from celadon.transforms import (
     checkpoint as checkpoint,
     checkpoint_policies as checkpoint_policies,

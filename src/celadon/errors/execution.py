@@ -136,3 +136,15 @@ class ProgramInvalid(CeladonError, ValueError):
         "check(Program((), (), (Var(ArrayType((), np.dtype('float32'))),)), 'trace')"
     )
     cured = "from celadon.compiler import check\nfrom celadon.program import Program\ncheck(Program((), (), ()), 'trace')"
+
+
+class DevicesTooFew(CeladonError, ValueError):
+    code = "CEL505"
+    title = "pmap is given more parts than there are devices"
+    message = "pmap: {function} is given {count} parts, and there is one device"
+    cause = "Each part of the arguments runs on a device of its own, and all programs run on the one CPU."
+    cure = "Use vmap, which runs any number of parts on one device; collectives work there too."
+    when = "When a function made by pmap is called with arguments whose mapped axis is longer than 1."
+    trigger = "celadon.pmap(lambda x: x * 2)(cnp.ones((2, 3)))"
+    cured = "celadon.vmap(lambda x: x * 2)(cnp.ones((2, 3)))"
+    related = ("CEL708",)
