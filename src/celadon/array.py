@@ -13,7 +13,7 @@ from celadon.keys import is_key
 from celadon.memory import Block, allocate
 from celadon.program import Literal
 from celadon.tracing import Tracer, Value
-from celadon.types import ArrayType, DType, canonical, kind, scalar_type, short_names
+from celadon.types import ArrayType, DType, canonical, is_supported, kind, scalar_type
 
 NDArray = np.ndarray[Any, Any]
 
@@ -216,7 +216,7 @@ def _from_numpy(x: NDArray, masked: bool) -> Array:
     if masked:
         raise errors.MaskedArrayInput(shape=x.shape)
     dtype = canonical(x.dtype)
-    if dtype not in short_names:
+    if not is_supported(dtype):
         raise errors.DTypeNotSupported(dtype=x.dtype)
     block = allocate(x.size * dtype.itemsize)
     if x.dtype == dtype and x.flags.c_contiguous:

@@ -22,7 +22,7 @@ from celadon.stages import Entry, Lowered, Options, Traced, result_names
 from celadon.tables import Table, every_table, shared_table
 from celadon.tracing import Recorded, Tracer, Value, disable_jit
 from celadon.tree_paths import keystr
-from celadon.types import ArrayType, canonical, scalar_type, short_names
+from celadon.types import ArrayType, canonical, is_supported, scalar_type
 from celadon.vocabulary.call import call
 from celadon.vocabulary.collective import axes_in_scope
 
@@ -372,7 +372,7 @@ def _type_of_numpy(x: np.ndarray[Any, Any] | np.generic) -> ArrayType:
     if array.is_masked(x):
         raise errors.MaskedArrayInput(shape=x.shape)
     dtype = canonical(x.dtype)
-    if dtype not in short_names:
+    if not is_supported(dtype):
         raise errors.DTypeNotSupported(dtype=x.dtype)
     return ArrayType(x.shape, dtype)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import Any
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-import ml_dtypes
 import numpy as np
 
 from celadon import errors
@@ -22,7 +22,8 @@ default_matmul_precision = Setting("jax_default_matmul_precision", None, keyed=T
 numpy_rank_promotion = Setting("jax_numpy_rank_promotion", "allow", keyed=True)
 numpy_dtype_promotion = Setting("jax_numpy_dtype_promotion", "standard", keyed=True)
 
-bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
+if TYPE_CHECKING:
+    bfloat16: DType
 bool_: DType = np.dtype(bool)
 int32: DType = np.dtype(np.int32)
 float32: DType = np.dtype(np.float32)
@@ -34,10 +35,94 @@ _SHORT = {
     "bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64",
     "complex64": "c64", "complex128": "c128",
 }  # fmt: skip
-short_names: dict[DType, str] = {
-    (bfloat16 if name == "bfloat16" else np.dtype(name)): short for name, short in _SHORT.items()
-}
-from_short: dict[str, DType] = {short: dtype for dtype, short in short_names.items()}
+_OWN: dict[DType, str] = {np.dtype(name): short for name, short in _SHORT.items() if name != "bfloat16"}
+
+
+class _ByShortName(dict[str, DType]):
+    """Dtypes by their short names; ml_dtypes, which takes seconds to load in some versions, is asked for bf16 only."""
+
+    def __missing__(self, short: str) -> DType:
+        if short != "bf16":
+            raise KeyError(short)
+        found = self[short] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        return found
+
+
+from_short = _ByShortName({short: dtype for dtype, short in _OWN.items()})
+
+
+def every_dtype() -> tuple[DType, ...]:
+    """All dtypes that arrays have, but for keys.
+
+    >>> len(every_dtype())
+    15
+    """
+    return tuple(from_short[short] for short in _SHORT.values())
+
+
+def __getattr__(name: str) -> Any:
+    if name != "bfloat16":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return from_short["bf16"]
+
+
+def is_bfloat16(dtype: DType) -> bool:
+    return dtype.kind == "V" and dtype.type.__name__ == "bfloat16"
+
+
+def is_supported(dtype: DType) -> bool:
+    """Whether arrays can have this dtype.
+
+    >>> is_supported(np.dtype("datetime64[s]"))
+    False
+    """
+    return dtype in _OWN or is_bfloat16(dtype)
+
+
+def finfo(dtype: DType) -> Any:
+    """The limits of a floating dtype, as NumPy or ml_dtypes knows them.
+
+    >>> finfo(from_short["bf16"]).nmant
+    7
+    """
+    return importlib.import_module("ml_dtypes").finfo(dtype) if is_bfloat16(dtype) else np.finfo(dtype)
+
+
+class DTypes:
+    """A set of dtypes; bfloat16 may be in it without being loaded.
+
+    >>> float32 in of_kind("f"), float32 in of_kind("f") - of_kind("f")
+    (True, False)
+    """
+
+    __slots__ = ("_half", "_known")
+
+    def __init__(self, known: Iterable[Any], half: bool = False):
+        self._known, self._half = frozenset(map(np.dtype, known)), half
+
+    def __contains__(self, dtype: object) -> bool:
+        return dtype in self._known or (self._half and isinstance(dtype, np.dtype) and is_bfloat16(dtype))
+
+    def __iter__(self) -> Iterator[DType]:
+        yield from self._known
+        if self._half:
+            yield from_short["bf16"]
+
+    def __or__(self, other: DTypes) -> DTypes:
+        return DTypes(self._known | other._known, self._half or other._half)
+
+    def __sub__(self, other: DTypes) -> DTypes:
+        return DTypes(self._known - other._known, self._half and not other._half)
+
+
+def of_kind(kinds: str) -> DTypes:
+    """The dtypes of some kinds: letters of b, i, u, f and c.
+
+    >>> sorted(map(str, of_kind("c")))
+    ['complex128', 'complex64']
+    """
+    return DTypes((dtype for dtype in _OWN if dtype.kind in kinds), "f" in kinds)
+
 
 _types: WeakValueDictionary[tuple[Shape, DType, bool], ArrayType] = WeakValueDictionary()
 
@@ -101,7 +186,7 @@ def short_name(dtype: DType) -> str:
     >>> short_name(np.dtype("complex64"))
     'c64'
     """
-    return short_names.get(dtype) or str(shown(dtype))
+    return _OWN.get(dtype) or ("bf16" if is_bfloat16(dtype) else str(shown(dtype)))
 
 
 def canonical(dtype: Any) -> DType:
@@ -143,10 +228,10 @@ def _kind(value: int | float | complex) -> type:
 def kind(dtype: DType) -> str:
     """b, i, u, f or c; bfloat16 is f, keys are V.
 
-    >>> kind(bfloat16)
+    >>> kind(from_short["bf16"])
     'f'
     """
-    return "f" if dtype == bfloat16 else dtype.kind
+    return "f" if is_bfloat16(dtype) else dtype.kind
 
 
 def is_inexact(dtype: DType) -> bool:

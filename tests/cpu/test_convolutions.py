@@ -11,7 +11,7 @@ import celadon
 from celadon import events, lax
 from celadon.cpu import threads
 from celadon.op import registry as op
-from celadon.types import short_names
+from celadon.types import every_dtype
 from tests.bits import bits
 from tests.cpu.programs import cpu, lifted, on_cpu, on_reference, types_of
 from tests.vocabulary.samples import accepts
@@ -67,7 +67,7 @@ def test_groups(spec: tuple[str, str, str], features: int, batches: int) -> None
         same(convolved(spec, *window, **groups), x, w)
 
 
-@pytest.mark.parametrize("dtype", short_names, ids=str)
+@pytest.mark.parametrize("dtype", every_dtype(), ids=str)
 def test_dtypes(dtype: Any) -> None:
     for spec in (FIRST, LAST):
         x, w = small(*placed(spec[0], N=2, C=3, H=5, W=20)), small(*placed(spec[1], O=5, I=3, H=3, W=3), seed=1)

@@ -12,7 +12,7 @@ import celadon
 from celadon import events
 from celadon.cpu import threads
 from celadon.op import registry as op
-from celadon.types import short_names
+from celadon.types import every_dtype
 from celadon.vocabulary.window import combiner, second
 from tests.bits import bits
 from tests.cpu.programs import cpu, floats, lifted, on_cpu, on_reference, types_of
@@ -52,7 +52,7 @@ def test_windows(case: tuple[Any, ...], mode: str) -> None:
         same(function, floats(*shape), indices, floats(*updates))
 
 
-@pytest.mark.parametrize("dtype", short_names, ids=str)
+@pytest.mark.parametrize("dtype", every_dtype(), ids=str)
 def test_dtypes(dtype: Any) -> None:
     x, updates, rows = values(dtype, (5, 40)), values(dtype, (4, 40), 1), dict(zip(DIMS, ((1,), (0,), (0,)), strict=True))
     for body in ("second", "add", "subtract", "multiply", "maximum", "minimum"):

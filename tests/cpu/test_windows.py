@@ -14,7 +14,7 @@ from celadon.cpu import threads
 from celadon.op import registry as op
 from celadon.program import Program
 from celadon.tracing import recorded
-from celadon.types import ArrayType, short_names
+from celadon.types import ArrayType, every_dtype
 from celadon.vocabulary.window import combiner, second
 from tests.bits import bits
 from tests.cpu.programs import cpu, floats, lifted, on_cpu, on_reference, types_of
@@ -56,7 +56,7 @@ def test_windows(window: tuple[Any, ...]) -> None:
     same(lambda x, start: turned(op["transpose"](x, permutation=(2, 0, 1)), start), floats(7, 21, 4), np.float32(0))
 
 
-@pytest.mark.parametrize("dtype", short_names, ids=str)
+@pytest.mark.parametrize("dtype", every_dtype(), ids=str)
 def test_dtypes(dtype: Any) -> None:
     x, start = values(dtype, (3, 5, 20)), values(dtype, (1,), 1)[0]
     for body in ("second", "add", "multiply", "maximum"):
@@ -113,7 +113,7 @@ def test_selections(window: tuple[Any, ...]) -> None:
         same(scattered(direction, body, "f4", window), x, floats(*result.shape), np.float32(0.25))
 
 
-@pytest.mark.parametrize("dtype", short_names, ids=str)
+@pytest.mark.parametrize("dtype", every_dtype(), ids=str)
 def test_dtypes_of_selections(dtype: Any) -> None:
     x, source, start = values(dtype, (3, 6, 20)), values(dtype, (3, 5, 20), 1), values(dtype, (1,), 2)[0]
     if accepts(op["add"], *types_of(x, x)) and np.dtype(dtype).kind != "c":

@@ -13,11 +13,11 @@ from celadon import errors, vocabulary
 from celadon.op import Op, registry
 from celadon.program import Program
 from celadon.tracing import recorded
-from celadon.types import ArrayType, DType, bfloat16, bool_, float32, int32, kind, short_names
+from celadon.types import ArrayType, DType, bfloat16, bool_, every_dtype, float32, int32, kind
 from celadon.vocabulary.window import combiner, second
 
 Maker = Callable[[Op], Iterator["Sample"]]
-DTYPES: tuple[DType, ...] = tuple(short_names)
+DTYPES: tuple[DType, ...] = every_dtype()
 DOUBLE: tuple[DType, ...] = (np.dtype(np.float64), np.dtype(np.complex128))
 
 

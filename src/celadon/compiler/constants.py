@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon.types import ArrayType, DType, bfloat16, kind, short_name
+from celadon.types import ArrayType, DType, is_bfloat16, kind, short_name
 
 NDArray = np.ndarray[Any, Any]
 
@@ -146,7 +146,7 @@ def float_text(value: Any, dtype: DType) -> str:
         short = _six_digits(exact)
         if dtype.type(float(short)) == value:
             return short
-        long = _all_digits(exact, 8 if dtype == bfloat16 else _PRECISION[dtype.itemsize])
+        long = _all_digits(exact, 8 if is_bfloat16(dtype) else _PRECISION[dtype.itemsize])
         if "." in long:
             return long
     return _bits(value, dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from celadon.compiler.constants import integers, signature, type_text, types_text
 from celadon.compiler.scope import Scope
 from celadon.program import Equation
-from celadon.types import ArrayType, DType, bfloat16, bool_, kind
+from celadon.types import ArrayType, DType, bool_, kind
 
 TRUTH = ArrayType((), bool_)
 
@@ -86,7 +86,7 @@ def identity(op: str, dtype: DType) -> Any:
 
 
 def _extreme(dtype: DType, infinity: float, largest: bool) -> Any:
-    if dtype == bfloat16 or dtype.kind in "fc":
+    if kind(dtype) in "fc":
         return infinity
     if dtype.kind == "b":
         return largest

@@ -6,7 +6,7 @@ from celadon.cpu import elementwise, fuse, nests
 from celadon.cpu.group import kind_of
 from celadon.cpu.scalar_bodies import scalar_body
 from celadon.program import Equation, Program, bodies
-from celadon.types import short_name, short_names
+from celadon.types import is_supported, short_name
 
 _WITH_BODIES = frozenset(("index", "reduce", "window"))  # kinds of ops whose bodies combine single elements
 
@@ -20,7 +20,7 @@ def lacking(program: Program) -> list[str]:
 def _lack(equation: Equation) -> str:
     name = equation.op.name
     dtypes = [x.type.dtype for x in (*equation.inputs, *equation.outputs)]
-    unknown = [str(dtype) for dtype in dtypes if dtype not in short_names]
+    unknown = [str(dtype) for dtype in dtypes if not is_supported(dtype)]
     if unknown:
         return f"{name}:{unknown[0]}"
     kind = kind_of(equation)

@@ -16,7 +16,7 @@ import numpy as np
 
 from celadon import errors
 from celadon.memory import ADDRESSABLE
-from celadon.types import DType, from_short
+from celadon.types import DType, every_dtype, short_name
 
 NDArray = np.ndarray[Any, Any]
 
@@ -109,11 +109,12 @@ def _malformed(spec: Spec, reason: str) -> errors.SpecMalformed:
 
 
 def _dtype(spec: Spec, name: str) -> DType:
-    by_name = {dtype.name: dtype for dtype in from_short.values()}
-    found = from_short.get(name) or by_name.get(name)
-    if found is None:
-        raise errors.SpecDTypeUnknown(argument=spec.argument, spec=spec.text, dtype=name, known=", ".join(from_short))
-    return found
+    known = {word: dtype for dtype in every_dtype() for word in (short_name(dtype), dtype.name)}
+    if name not in known:
+        raise errors.SpecDTypeUnknown(
+            argument=spec.argument, spec=spec.text, dtype=name, known=", ".join(map(short_name, every_dtype()))
+        )
+    return known[name]
 
 
 def filled(shape: Sequence[int], dtype: DType, random: np.random.Generator) -> NDArray:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 
 from celadon import errors
 from celadon.nn.normalization import logsumexp, softmax
 from celadon.numpy import creation, dtypes, ranges, selection, shapes, subscripts, universal
-from celadon.types import DType, Shape, bool_, float32, int32
+from celadon.types import DType, Shape, bool_, finfo, float32, int32
 
 
 class Masking(NamedTuple):
@@ -136,7 +135,7 @@ def _masked(products: Any, masks: list[Any]) -> Any:
     for mask in masks[1:]:
         together = universal.logical_and(together, mask)
     dtype = products.dtype
-    least = -0.7 * min(float(ml_dtypes.finfo(dtype).max), float(ml_dtypes.finfo(float32).max))
+    least = -0.7 * min(float(finfo(dtype).max), float(finfo(float32).max))
     return selection.where(together, products, creation.array(least, dtype))
 
 

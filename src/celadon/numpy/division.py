@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from celadon import vocabulary as ops
@@ -13,7 +12,7 @@ from celadon.numpy.comparison import isinf, isnan, signbit_of
 from celadon.numpy.promotion import accept, constant, converted, fixed_like, inexact, numeric, operand, same
 from celadon.numpy.selection import chosen
 from celadon.program import fixed
-from celadon.types import kind
+from celadon.types import finfo, kind
 from celadon.vocabulary.call import named
 
 
@@ -228,7 +227,7 @@ def spacing(x: Any, /) -> Any:
     accept("spacing", x.type.dtype, "f")
     away = _copysign(constant(np.inf, x), x)
     distance = ops.subtract(ops.next_after(x, away), x)
-    least = _copysign(constant(ml_dtypes.finfo(x.type.dtype).smallest_subnormal, x), x)
+    least = _copysign(constant(finfo(x.type.dtype).smallest_subnormal, x), x)
     return chosen(ops.compare(distance, _zero(x), direction="EQ"), least, distance)
 
 
@@ -246,7 +245,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
 @named("frexp")
 def _frexp(x: Any) -> Any:
     (x,) = inexact("frexp", x)
-    info = ml_dtypes.finfo(x.type.dtype)
+    info = finfo(x.type.dtype)
     integer = np.dtype(f"i{x.type.dtype.itemsize}")
     denormal = ops.compare(ops.abs_(x), fixed_like(info.smallest_normal, x), direction="LT")
     normal = chosen(denormal, ops.multiply(x, fixed_like(2.0**info.nmant, x)), x)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from celadon import errors
@@ -15,13 +14,15 @@ from celadon.tracing import Value, type_of
 from celadon.types import (
     ArrayType,
     DType,
-    bfloat16 as _bfloat16,
     canonical,
     enable_x64,
+    every_dtype,
+    finfo as _finfo,
+    from_short,
+    is_supported,
     kind,
     kind as kind_of,
     result_type as _result_type,
-    short_names,
 )
 from celadon.vocabulary.elementwise import convert
 
@@ -55,6 +56,12 @@ class _ScalarType(type):
     def __repr__(cls) -> str:
         return f"celadon.numpy.{cls.__name__}"
 
+    def __getattr__(cls, name: str) -> Any:
+        if name != "dtype":
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        cls.dtype = to_dtype(cls.__name__)  # bfloat16's: it takes a library
+        return cls.dtype
+
 
 def strong(x: Value, dtype: DType) -> Value:
     """x converted to a dtype, with no weakness left."""
@@ -65,7 +72,8 @@ def strong(x: Value, dtype: DType) -> Value:
 
 def _scalar_type(name: str, dtype: Any) -> Any:
     doc = f"The dtype {name}; called, it converts its argument to an array of this dtype."
-    return _ScalarType(name, (), {"dtype": np.dtype(dtype), "__doc__": doc, "__module__": "celadon.numpy"})
+    own = {} if dtype is None else {"dtype": np.dtype(dtype)}
+    return _ScalarType(name, (), {**own, "__doc__": doc, "__module__": "celadon.numpy"})
 
 
 bool_ = _scalar_type("bool", np.bool_)
@@ -73,7 +81,7 @@ int8, int16 = _scalar_type("int8", np.int8), _scalar_type("int16", np.int16)
 int32, int64 = _scalar_type("int32", np.int32), _scalar_type("int64", np.int64)
 uint8, uint16 = _scalar_type("uint8", np.uint8), _scalar_type("uint16", np.uint16)
 uint32, uint64 = _scalar_type("uint32", np.uint32), _scalar_type("uint64", np.uint64)
-bfloat16, float16 = _scalar_type("bfloat16", _bfloat16), _scalar_type("float16", np.float16)
+bfloat16, float16 = _scalar_type("bfloat16", None), _scalar_type("float16", np.float16)
 float32, float64 = _scalar_type("float32", np.float32), _scalar_type("float64", np.float64)
 complex64, complex128 = _scalar_type("complex64", np.complex64), _scalar_type("complex128", np.complex128)
 
@@ -85,7 +93,7 @@ def to_dtype(dtype: Any) -> DType:
     (dtype(bfloat16), dtype('float32'))
     """
     if isinstance(dtype, str) and dtype == "bfloat16":
-        return _bfloat16
+        return from_short["bf16"]
     return np.dtype(dtype)
 
 
@@ -94,7 +102,7 @@ def requested(dtype: Any, default: Any = None) -> DType:
     if dtype is None:
         return canonical(default)
     found = to_dtype(dtype)
-    if found not in short_names and not is_key(found):
+    if not is_supported(found) and not is_key(found):
         raise errors.DTypeNotSupported(dtype=found)
     given = canonical(found)
     if given != found and dtype not in _PYTHON:
@@ -154,7 +162,7 @@ def finfo(dtype: Any) -> Any:
     >>> float(finfo(float32).eps)
     1.1920928955078125e-07
     """
-    return ml_dtypes.finfo(dtype_of(dtype))
+    return _finfo(dtype_of(dtype))
 
 
 def iinfo(int_type: Any) -> Any:
@@ -163,7 +171,7 @@ def iinfo(int_type: Any) -> Any:
     >>> iinfo(int8).max
     127
     """
-    return ml_dtypes.iinfo(dtype_of(int_type))
+    return np.iinfo(dtype_of(int_type))
 
 
 _ABSTRACT: dict[type, str] = {
@@ -214,7 +222,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 def _is_kind(dtype: DType, wanted: Any) -> bool:
     if isinstance(wanted, str) and wanted in _KINDS:
         return kind_of(dtype) in _KINDS[wanted]
-    if isinstance(wanted, str) and wanted not in {str(d) for d in short_names}:
+    if isinstance(wanted, str) and wanted not in {str(d) for d in every_dtype()}:
         raise errors.OptionUnknown(function="isdtype", argument="kind", value=wanted, allowed=", ".join(_KINDS))
     return to_dtype(wanted) == dtype
 

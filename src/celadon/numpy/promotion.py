@@ -21,12 +21,12 @@ from celadon.types import (
     canonical,
     enable_x64,
     int32,
+    is_supported,
     kind,
     numpy_dtype_promotion,
     numpy_rank_promotion,
     result_type,
     scalar_type,
-    short_names,
 )
 from celadon.vocabulary.elementwise import convert
 from celadon.vocabulary.reduce import broadcast_in_dim
@@ -98,7 +98,7 @@ def _other(x: Any, function: str) -> Any:
 
 def _from_numpy(x: np.ndarray[Any, Any]) -> Any:
     dtype = canonical(x.dtype)
-    if dtype not in short_names:
+    if not is_supported(dtype):
         raise errors.DTypeNotSupported(dtype=x.dtype)
     record = recording()
     if x.ndim == 0 and record is not None:

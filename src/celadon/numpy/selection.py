@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from celadon import errors, vocabulary as ops
@@ -23,7 +22,7 @@ from celadon.numpy.promotion import (
     same,
 )
 from celadon.program import fixed, literal
-from celadon.types import Shape, kind, result_type
+from celadon.types import Shape, finfo, kind, result_type
 from celadon.vocabulary.call import named
 
 
@@ -166,7 +165,7 @@ def _nan_to_num(x: Any, *values: Any, names: tuple[str, ...]) -> Any:
     if kind(x.type.dtype) != "f":
         return x
     dtype, given = x.type.dtype, dict(zip(names, values, strict=True))
-    info = ml_dtypes.finfo(dtype)
+    info = finfo(dtype)
     replaced = [(isnan, "nan", 0), (_is(np.inf), "posinf", info.max), (_is(-np.inf), "neginf", info.min)]
     for found, name, default in replaced:
         x = chosen(found(x), converted(given[name], dtype) if name in given else literal(default, dtype), x)

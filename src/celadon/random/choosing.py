@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from celadon import errors, vocabulary as ops
@@ -18,7 +17,7 @@ from celadon.random.blocks import Words, row_of_bits, subkeys
 from celadon.random.continuous import floats, row_above_zero
 from celadon.random.intervals import randint, row_between, shaped_bits, uniform
 from celadon.random.keys import as_program, single
-from celadon.types import DType, Shape
+from celadon.types import DType, Shape, finfo
 from celadon.vocabulary.bits import PAIR, WORD
 
 
@@ -149,7 +148,7 @@ def _halves(row: Any) -> tuple[Any, Any]:
 
 def _high(key: Words, *, shape: Shape, dtype: DType) -> Any:
     """Small floats get more bits from a second one."""
-    info, size = ml_dtypes.finfo(dtype), math.prod(shape)
+    info, size = finfo(dtype), math.prod(shape)
     coarse, fine = _halves(row_between(key, 2 * size, dtype, fixed(0, dtype), fixed(1, dtype)))
     small = ops.add(ops.add(coarse, ops.multiply(fixed(2.0**-info.nmant, dtype), fine)), fixed(info.tiny, dtype))
     x = ops.select(ops.compare(coarse, fixed(0.5, dtype), direction="GE"), coarse, small)

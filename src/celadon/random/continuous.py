@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from celadon import vocabulary as ops
@@ -17,7 +16,7 @@ from celadon.program import fixed
 from celadon.random.blocks import Words, subkeys
 from celadon.random.intervals import between, float_dtype, row_between, sample_shape
 from celadon.random.keys import as_program, single
-from celadon.types import DType, Shape, kind
+from celadon.types import DType, Shape, finfo, kind
 from celadon.vocabulary.kinds import real_dtype
 
 Row = Callable[[Words, int | None, DType], Any]  # a vector of samples of a key
@@ -131,7 +130,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
 
 def _row_of_cauchy(key: Words, size: int | None, dtype: DType) -> Any:
-    drawn = row_between(key, size, dtype, fixed(ml_dtypes.finfo(dtype).eps, dtype), fixed(1, dtype))
+    drawn = row_between(key, size, dtype, fixed(finfo(dtype).eps, dtype), fixed(1, dtype))
     return ops.tan(ops.multiply(fixed(np.pi, dtype), ops.subtract(drawn, fixed(0.5, dtype))))
 
 
@@ -151,7 +150,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
 
 
 def _row_of_laplace(key: Words, size: int | None, dtype: DType) -> Any:
-    low = -1.0 + float(ml_dtypes.finfo(dtype).epsneg)
+    low = -1.0 + float(finfo(dtype).epsneg)
     drawn = row_between(key, size, dtype, fixed(low, dtype), fixed(1, dtype))
     return ops.multiply(ops.sign(drawn), ops.log_plus_one(ops.negate(ops.abs_(drawn))))
 
@@ -178,7 +177,7 @@ def _row_of_logistic(key: Words, size: int | None, dtype: DType) -> Any:
 
 def row_above_zero(key: Words, size: int | None, dtype: DType) -> Any:
     """A vector of floats spread evenly between 0 and 1, neither included."""
-    return row_between(key, size, dtype, fixed(ml_dtypes.finfo(dtype).tiny, dtype), fixed(1, dtype))
+    return row_between(key, size, dtype, fixed(finfo(dtype).tiny, dtype), fixed(1, dtype))
 
 
 _logistic = as_program("_logistic", in_shape(_row_of_logistic))

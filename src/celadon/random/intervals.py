@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from celadon import errors, vocabulary as ops
@@ -15,7 +14,7 @@ from celadon.numpy.promotion import accept, broadcasted, common_shape, converted
 from celadon.program import fixed, literal
 from celadon.random.blocks import Words, row_of_bits, subkeys
 from celadon.random.keys import as_program, single
-from celadon.types import DType, Shape, kind
+from celadon.types import DType, Shape, finfo, kind
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -47,7 +46,7 @@ def row_between(key: Words, size: int | None, dtype: DType, low: Any, high: Any)
 
 def _unit(key: Words, size: int | None, dtype: DType) -> Any:
     """From 0 up to 1: random bits are the mantissa of numbers from 1 up to 2."""
-    info = ml_dtypes.finfo(dtype)
+    info = finfo(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     drawn = unsigned if info.nmant >= 8 else np.dtype(np.uint8)
     random = converted(row_of_bits(key, size, drawn), unsigned)
@@ -209,7 +208,7 @@ def _successes(key: Words, p: Any, *, shape: Shape, mode: str) -> Any:
     if mode == "low":
         return comparison.less(drawn, p)
     coarse, fine = joining.unstack(drawn)
-    fine = ops.multiply(fine, fixed(2.0 ** -ml_dtypes.finfo(dtype).nmant, dtype))
+    fine = ops.multiply(fine, fixed(2.0 ** -finfo(dtype).nmant, dtype))
     return comparison.less(fine, universal.subtract(p, coarse))
 
 

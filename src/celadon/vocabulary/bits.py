@@ -9,7 +9,7 @@ import numpy as np
 
 from celadon.op import Op, unite_all
 from celadon.program import fixed
-from celadon.types import ArrayType, DType
+from celadon.types import ArrayType, DType, DTypes
 from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.bitwise import or_, shift_left, shift_right_logical, xor
 from celadon.vocabulary.conversion import convert
@@ -17,6 +17,7 @@ from celadon.vocabulary.kinds import common_shape, require
 
 Array = Any
 WORD: DType = np.dtype(np.uint32)
+_WORDS = DTypes([WORD])
 PAIR: DType = np.dtype(np.uint64)
 PARITY = 0x1BD11BDA
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -41,7 +42,7 @@ def encrypted(words: tuple[Any, ...], plus: Callable[..., Any], mixed: Callable[
 
 def _type(*words: ArrayType, folded: bool) -> ArrayType:
     for word in words:
-        require("threefry2x32", word, frozenset([WORD]))
+        require("threefry2x32", word, _WORDS)
     return ArrayType(common_shape("threefry2x32", *words), WORD if folded else PAIR)
 
 

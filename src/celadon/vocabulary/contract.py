@@ -77,7 +77,7 @@ def accumulator(dtype: DType, result: DType) -> DType:
     """Integers and booleans in the wider of the two, 16-bit floats in float32, other inexact ones in double."""
     if kind(dtype) in "biu" and kind(result) in "biu":
         return max(dtype, result, key=lambda one: one.itemsize) if kind(dtype) != "b" else result
-    if dtype in HALF and result in HALF | {np.dtype(np.float32)}:
+    if dtype in HALF and (result in HALF or result == np.float32):
         return np.dtype(np.float32)
     return wide(np.result_type(wide(dtype), wide(result)))
 

@@ -11,7 +11,7 @@ from celadon import errors
 from celadon.keys import KEY, is_key
 from celadon.op import Axis, Op, unite_all
 from celadon.program import Equation
-from celadon.types import ArrayType, DType, kind
+from celadon.types import ArrayType, DType, DTypes, kind
 from celadon.vocabulary.arithmetic import joined, negate
 from celadon.vocabulary.kinds import (
     COMPLEX,
@@ -30,6 +30,8 @@ from celadon.vocabulary.precision import by_kind
 from celadon.vocabulary.shape import in_front
 
 Array = Any
+_WITH_BITS = INTEGER | INEXACT | DTypes([KEY])
+_PARTS = DTypes(("f4", "f8"))
 
 
 @kept
@@ -64,7 +66,7 @@ def _saturated(x: Array, dtype: DType) -> Array:
 
 def _bitcast_type(x: ArrayType, *, new_dtype: DType) -> ArrayType:
     """C1: of another width, the last axis appears or disappears. Keys are 64 bits."""
-    require("bitcast_convert", x, INTEGER | INEXACT | frozenset([KEY]))
+    require("bitcast_convert", x, _WITH_BITS)
     old, new = x.dtype.itemsize, new_dtype.itemsize
     if (x.dtype in COMPLEX) != (new_dtype in COMPLEX) or new_dtype.kind == "b":
         raise errors.BitcastNotPossible(type=x, dtype=new_dtype)
@@ -98,7 +100,7 @@ def _bitcast_batch(batch: Any, axes: Any, values: Any, *, new_dtype: DType) -> A
 
 def _complex_type(re: ArrayType, im: ArrayType) -> ArrayType:
     """C1 to C3."""
-    require("complex", re, frozenset(map(np.dtype, ("f4", "f8"))))
+    require("complex", re, _PARTS)
     full = re if re is im else common_type("complex", re, im)
     return ArrayType(full.shape, np.dtype(f"c{2 * re.dtype.itemsize}"), full.weak_type)
 

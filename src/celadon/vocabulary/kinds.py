@@ -11,29 +11,23 @@ import numpy as np
 from celadon import errors
 from celadon.op import Op, unite_all
 from celadon.program import Literal, fixed
-from celadon.types import ArrayType, DType, Shape, bfloat16, bool_, kind, short_names
+from celadon.types import ArrayType, DType, DTypes, Shape, bool_, every_dtype, of_kind, short_name
 
 Rule = Callable[..., Any]
 kept = functools.lru_cache(2048)  # for type rules that are asked for the same types again and again
-DTypes = frozenset[DType]
 
-
-def _of_kind(kinds: str) -> DTypes:
-    return frozenset(dtype for dtype in short_names if kind(dtype) in kinds)
-
-
-ANY = _of_kind("biufc")
-BOOL = _of_kind("b")
-BITS = _of_kind("biu")
-INTEGER = _of_kind("iu")
-REAL = _of_kind("biuf")
-FLOAT = _of_kind("f")
-COMPLEX = _of_kind("c")
-INEXACT = _of_kind("fc")
-NUMBER = _of_kind("iufc")
-SIGNED = _of_kind("ifc")
-ORDERED = _of_kind("iuf")
-HALF: DTypes = frozenset([bfloat16, np.dtype(np.float16)])
+ANY = of_kind("biufc")
+BOOL = of_kind("b")
+BITS = of_kind("biu")
+INTEGER = of_kind("iu")
+REAL = of_kind("biuf")
+FLOAT = of_kind("f")
+COMPLEX = of_kind("c")
+INEXACT = of_kind("fc")
+NUMBER = of_kind("iufc")
+SIGNED = of_kind("ifc")
+ORDERED = of_kind("iuf")
+HALF = DTypes([np.float16], half=True)
 
 
 def elementwise(name: str, numpy: Rule, accepted: DTypes, operands: int = 1, **rules: Any) -> Op:
@@ -86,8 +80,8 @@ def common_shape(name: str, *types: ArrayType) -> Shape:
     return found
 
 
-def not_accepted(name: str, x: ArrayType, accepted: Iterable[DType]) -> Exception:
-    words = " ".join(short for dtype, short in short_names.items() if dtype in accepted)
+def not_accepted(name: str, x: ArrayType, accepted: DTypes) -> Exception:
+    words = " ".join(short_name(dtype) for dtype in every_dtype() if dtype in accepted)
     return errors.OperandDTypeNotAccepted(op=name, type=x, accepted=words)
 
 

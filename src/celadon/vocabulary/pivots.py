@@ -9,7 +9,7 @@ import numpy as np
 
 from celadon.op import Op, registry
 from celadon.program import fixed
-from celadon.types import ArrayType, int32
+from celadon.types import ArrayType, DTypes, int32
 from celadon.vocabulary.arithmetic import add, subtract
 from celadon.vocabulary.bodies import traced
 from celadon.vocabulary.comparison import compare, select
@@ -21,7 +21,7 @@ from celadon.vocabulary.shape import iota, transpose
 from celadon.vocabulary.stacks import in_stacks, stacked, united
 
 Array = Any
-_NUMBERS = frozenset(map(np.dtype, ("i4", "i8")))
+_NUMBERS = DTypes(("i4", "i8"))
 
 
 def _laswp(x: Array, pivots: Array, *, reverse: bool = False) -> Sequence[Array]:

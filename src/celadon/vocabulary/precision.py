@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celadon.types import DType, bfloat16
+from celadon.types import DType, kind
 from celadon.vocabulary.kinds import HALF
 
 Function = Callable[..., Any]
@@ -60,7 +60,6 @@ def by_kind(**rules: Function) -> Function:
     table = {letter: rule for letters, rule in rules.items() for letter in letters}
 
     def rule(*xs: Any) -> Any:
-        dtype = xs[0].dtype
-        return table["f" if dtype == bfloat16 else dtype.kind](*xs)
+        return table[kind(xs[0].dtype)](*xs)
 
     return rule

@@ -11,7 +11,7 @@ import numpy as np
 from celadon import errors
 from celadon.op import Axis, Op, registry
 from celadon.program import Equation, fixed
-from celadon.types import ArrayType, DType, Shape, kind
+from celadon.types import ArrayType, DType, DTypes, Shape, kind
 from celadon.vocabulary.arithmetic import divide, greater, multiply, smaller
 from celadon.vocabulary.bitwise import or_
 from celadon.vocabulary.comparison import compare, select
@@ -39,7 +39,7 @@ def unite_kept(equation: Equation) -> Iterable[tuple[Axis, Axis]]:
     return [((0, i), (1, j)) for j, i in enumerate(kept)]
 
 
-def _reduction(name: str, numpy: Callable[..., Any], body: str, accepted: frozenset[DType], **rules: Any) -> Op:
+def _reduction(name: str, numpy: Callable[..., Any], body: str, accepted: DTypes, **rules: Any) -> Op:
     @kept
     def result_type(x: ArrayType, *, axes: Axes) -> ArrayType:
         """C4, C5 and C7 of reduce."""

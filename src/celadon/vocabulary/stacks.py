@@ -11,14 +11,14 @@ import numpy as np
 from celadon import errors
 from celadon.op import Axis, Op, registry
 from celadon.program import Equation
-from celadon.types import ArrayType, DType, Shape, int32
+from celadon.types import ArrayType, DType, DTypes, Shape, int32
 from celadon.vocabulary.kinds import INTEGER, kept, real_dtype, require, same_dtype
 from celadon.vocabulary.shape import in_front
 
 Array = Any
 Rule = Callable[..., Any]
 Form = str | Rule  # or a function of the parameters, where it depends on them
-LAPACK: frozenset[DType] = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
+LAPACK = DTypes(("f4", "f8", "c8", "c16"))
 _forms: dict[str, Form] = {}
 
 
@@ -46,7 +46,7 @@ def _word(text: str) -> Word:
 
 
 def stacked(
-    name: str, form: Form, numpy: Rule | None = None, accepted: frozenset[DType] = LAPACK, **rules: Any
+    name: str, form: Form, numpy: Rule | None = None, accepted: DTypes = LAPACK, **rules: Any
 ) -> Op:
     """An op on stacks of matrices, whose leading axes are those of the stack.
 
@@ -90,7 +90,7 @@ def formed(form: Form, params: dict[str, Any]) -> str:
     return form if isinstance(form, str) else form(**params)
 
 
-def typed(name: str, form: str, types: Sequence[ArrayType], accepted: frozenset[DType] = LAPACK) -> list[ArrayType]:
+def typed(name: str, form: str, types: Sequence[ArrayType], accepted: DTypes = LAPACK) -> list[ArrayType]:
     """The types of the results of an op by its form."""
     words, results = parted(form)
     inexact = [t for t in types if t.dtype not in INTEGER] or [ArrayType((), types[0].dtype)]
