@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -96,3 +97,46 @@ def test_xla_runs_the_text(name: str) -> None:
         found = celadon.tree.leaves(celadon.jit(function)(*arguments))
     for x, y in zip(found, wanted, strict=True):
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-5)
+
+
+def _of_matrices(J: Any, np_: Any) -> Any:
+    return J.grad(lambda a: J.lax.scan(lambda x, i: (a @ x, None), np_.zeros(3), np_.arange(10))[0].sum())
+
+
+def _of_branches(count: int) -> Callable[[Any, Any], Any]:
+    def made(J: Any, np_: Any) -> Any:
+        branches = [np_.sin, np_.cos, np_.sinh, lambda x: np_.sin(x) + np_.cos(x)][:count]
+        return lambda x: J.grad(lambda x, i: J.lax.switch(i + 1, branches, x))(x, 0)
+
+    return made
+
+
+WORK: dict[str, tuple[Callable[[Any, Any], Any], Any, str]] = {
+    "a batched loop has one counter": (
+        lambda J, np_: J.vmap(lambda x: J.lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] + 1), (0, x))),
+        np.arange(3), r"(?<=: )tensor.*(?=\n *cond)",
+    ),
+    "a matrix that all steps share is not stacked": (_of_matrices, np.zeros((3, 3), "f"), "dynamic_update_slice"),
+    "rows that pass through are not stacked": (
+        lambda J, np_: lambda x: J.lax.scan(lambda c, x: (c + 1, x), 0, x), V, "dynamic_update_slice",
+    ),
+    "two branches save in one place": (_of_branches(2), np.float32(0), r"(?<=}\) : ).*"),
+    "three branches save in one place": (_of_branches(3), np.float32(0), r"(?<=}\) : ).*"),
+    "the fourth branch needs another": (_of_branches(4), np.float32(0), r"(?<=}\) : ).*"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_no_more_work_than_in_jax(name: str) -> None:
+    """What JAX's own tests read off its internals is read off both texts."""
+    make, x, sign = WORK[name]
+    ours, theirs = (J.jit(make(J, np_)).lower(x).as_text() for J, np_ in ((celadon, cnp), (jax, jnp)))
+    assert re.findall(sign, ours) == re.findall(sign, theirs)
+    assert "stacked" in name or re.search(sign, ours)
+
+
+def test_a_power_of_an_integer_is_gone_from_the_linear_part() -> None:
+    _, along = celadon.linearize(lambda x: 2 * x**0 + 3 * x**1 + 4 * x**2, np.float32(3))
+    text = str(celadon.make_jaxpr(along)(np.float32(1)))
+    assert "multiply" in text
+    assert "pow" not in text
