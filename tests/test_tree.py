@@ -393,6 +393,19 @@ def test_metadata_that_holds_an_array_is_named() -> None:
     tree.check_metadata(tree.structure([1, {"a": 2}]))
 
 
+def test_metadata_that_holds_an_array_never_becomes_part_of_a_key() -> None:
+    function = celadon.jit(lambda box: box.value * 2)
+    nested = celadon.jit(lambda x: function(Box(x, cnp.ones(2))))
+    for _ in range(2):
+        for call in (function, function.lower):
+            message(functools.partial(call, Box(1.0, cnp.ones(2))))
+            message(functools.partial(call, Box(1.0, np.ones(2))))
+        message(lambda: nested(1.0))
+    assert [float(function(Box(x, np.ones(1)))) for x in (1.0, 2.0)] == [2.0, 4.0]
+    message(lambda: function(Box(1.0, np.ones(2))))
+    assert len(function.entries) == 1
+
+
 def test_a_flatten_function_that_lies_is_named() -> None:
     results = iter(["hello", (1, 2, 3, 4), (7, 7), ["a"]])
 

@@ -7,8 +7,8 @@ import time
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from celadon.vocabulary.collective import axes_in_scope
 no_tracing = Setting("jax_no_tracing", False)
 
 Fast = Callable[[tuple[Any, ...]], Any]
+Found = TypeVar("Found")
 
 _SCALARS = frozenset((float, int, bool, complex))
 _FLAT = frozenset((Array, np.ndarray, *_SCALARS))
@@ -139,22 +140,15 @@ class Jit:
         request = Request(self, args, kwargs)
         if tracing.active() is not None:
             return self._nested(request)
-        entry = self._known(request) or self._entered(request)
+        entry = _looked_up(self.entries, request) or self._entered(request)
         self._remember(request, entry)
         if entry.watched:
             entry.check_mutation(request.static_values)
         return entry.run(request.leaves)
 
-    def _known(self, request: Request) -> Entry | None:
-        try:
-            return self.entries.get(request.key)
-        except Exception:  # metadata of a node class has an ambiguous ==: the tree's own check names it
-            tree.check_metadata(request.tree)
-            raise
-
     def _entered(self, request: Request) -> Entry:
         """The entry of a call that this wrapper has not seen: shared with another wrapper of the function, or made."""
-        entry = self.table.entries.get(request.key)
+        entry = _looked_up(self.table.entries, request)
         if entry is None or entry.bound is None:
             entry = self._made(request)
         self.entries[request.key] = entry
@@ -183,8 +177,9 @@ class Jit:
         return entry
 
     def _traced(self, request: Request, signature: Signature | None = None) -> Traced:
-        found = self.table.traces.get(request.key)
+        found = _looked_up(self.table.traces, request)
         if found is None:
+            tree.check_metadata(request.tree)
             if no_tracing.value:
                 raise errors.RetracingForbidden(function=self.name, reason="its arguments were not seen before")
             signature = signature or request.signature()
@@ -229,6 +224,14 @@ class Jit:
     def explain(self) -> explain.Explanation:
         """What this function's calls cost and why each miss was one, as data; it prints as a table."""
         return explain.Explanation.of(self.name, self.table)
+
+
+def _looked_up(known: Mapping[object, Found], request: Request) -> Found | None:
+    try:
+        return known.get(request.key)
+    except Exception:  # metadata of a node class has an ambiguous ==: the tree's own check names it
+        tree.check_metadata(request.tree)
+        raise
 
 
 def _fast_key(args: tuple[Any, ...], positions: frozenset[int]) -> tuple[object, ...]:
