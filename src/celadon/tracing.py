@@ -211,6 +211,21 @@ class Tracer(Value):
     def __repr__(self) -> str:
         return f"Tracer<{self.type}>"
 
+    def __bool__(self) -> bool:
+        raise self.asked(errors.TracerBoolConversionError)
+
+    def __int__(self) -> int:
+        raise self.asked(errors.ConcretizationTypeError, wanted="int")
+
+    def __float__(self) -> float:
+        raise self.asked(errors.ConcretizationTypeError, wanted="float")
+
+    def __complex__(self) -> complex:
+        raise self.asked(errors.ConcretizationTypeError, wanted="complex")
+
+    def __index__(self) -> int:
+        raise self.asked(errors.TracerIntegerConversionError)
+
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]:
         raise self.asked(errors.TracerArrayConversionError)
 
@@ -257,21 +272,6 @@ class Recorded(Tracer):
     def __init__(self, record: Record, var: Var, source: Source | None = None):
         self.interpreter = record  # pyright: ignore[reportIncompatibleVariableOverride]
         self.variable, self.type, self.source = var, var.type, source
-
-    def __bool__(self) -> bool:
-        raise self.asked(errors.TracerBoolConversionError)
-
-    def __int__(self) -> int:
-        raise self.asked(errors.ConcretizationTypeError, wanted="int")
-
-    def __float__(self) -> float:
-        raise self.asked(errors.ConcretizationTypeError, wanted="float")
-
-    def __complex__(self) -> complex:
-        raise self.asked(errors.ConcretizationTypeError, wanted="complex")
-
-    def __index__(self) -> int:
-        raise self.asked(errors.TracerIntegerConversionError)
 
     def origin(self) -> str:
         return self.interpreter.origin(self.variable)

@@ -90,6 +90,14 @@ def emit(op: str, operands: Sequence[Element], dtypes: Sequence[str], out: str, 
     return narrow.rounded(result, out) if out in NARROW and not row.on_grid else result
 
 
+def multiply_add(x: Element, y: Element, z: Element, dtype: str) -> Element:
+    """x * y + z of one dtype; of floats in one instruction, which rounds once."""
+    if dtype in ("f32", "f64"):
+        return cast("Value", x).fma(cast("Value", y), cast("Value", z))
+    product = emit("multiply", [x, y], [dtype] * 2, dtype, {})
+    return emit("add", [z, product], [dtype] * 2, dtype, {})
+
+
 def _row(on_grid: bool = False, **rules: Rule) -> Row:
     return Row({one: rule for letters, rule in rules.items() for one in letters}, on_grid=on_grid)
 

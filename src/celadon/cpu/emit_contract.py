@@ -66,7 +66,8 @@ class _Tiles:
             before = elements.rejoined(carried, sums)
             y = [self._loaded(there, u, mask) for u in range(vectors)]
             x = [self._splat(f.gep(here, offset, "i8") if r else here) for r, offset in enumerate(offsets)]
-            after = [self._fused(x[r], y[u], before[r * vectors + u]) for r in range(rows) for u in range(vectors)]
+            known = ((r, u, before[r * vectors + u]) for r in range(rows) for u in range(vectors))
+            after = [elementwise.multiply_add(x[r], y[u], sum, self.sum) for r, u, sum in known]
             loop.next = [f.gep(here, self.left_step, "i8"), f.gep(there, self.steps[1], "i8"), *elements.parts(after)]
         for k, total in enumerate(elements.rejoined(loop.results[2:], sums)):
             self._store(
@@ -84,13 +85,6 @@ class _Tiles:
     def _splat(self, pointer: Value) -> Element:
         one = self._cast(elements.load(self.f, pointer, self.left_dtype), self.left_dtype, self.sum)
         return elements.splat(self.f, one, self.lanes)
-
-    def _fused(self, x: Element, y: Element, z: Element) -> Element:
-        if self.sum in ("f32", "f64"):
-            assert isinstance(x, Value) and isinstance(y, Value) and isinstance(z, Value)
-            return x.fma(y, z)
-        product = elementwise.emit("multiply", [x, y], [self.sum] * 2, self.sum, {})
-        return elementwise.emit("add", [z, product], [self.sum] * 2, self.sum, {})
 
     def _cast(self, x: Element, source: str, target: str) -> Element:
         if source == target:

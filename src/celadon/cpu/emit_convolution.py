@@ -183,7 +183,8 @@ class _Convolution:
             scalars, wide = self.roles(here, there)
             y = [elements.load(f, f.gep(wide, u * lanes * size, "i8"), self.sum, lanes) for u in range(vectors)]
             x = [self._splat(f.gep(scalars, offset, "i8") if r else scalars) for r, offset in enumerate(offsets)]
-            after = [self._fused(x[r], y[u], before[r * vectors + u]) for r in range(rows) for u in range(vectors)]
+            known = ((r, u, before[r * vectors + u]) for r in range(rows) for u in range(vectors))
+            after = [elementwise.multiply_add(x[r], y[u], sum, self.sum) for r, u, sum in known]
             loop.next = [f.gep(here, self.deeper, "i8"), *elements.parts(after)]
         return elements.rejoined(loop.results[1:], sums)
 
@@ -193,13 +194,6 @@ class _Convolution:
 
     def _splat(self, pointer: Value) -> Element:
         return elements.splat(self.f, elements.load(self.f, pointer, self.sum), self.lanes)
-
-    def _fused(self, x: Element, y: Element, z: Element) -> Element:
-        if self.sum in ("f32", "f64"):
-            assert isinstance(x, Value) and isinstance(y, Value) and isinstance(z, Value)
-            return x.fma(y, z)
-        product = elementwise.emit("multiply", [x, y], [self.sum] * 2, self.sum, {})
-        return elementwise.emit("add", [z, product], [self.sum] * 2, self.sum, {})
 
     def stored(self, total: Element, target: Value, stride: Value, left: Value) -> None:
         element = self._cast(total, self.sum, self.out)

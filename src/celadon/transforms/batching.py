@@ -28,21 +28,6 @@ class Batched(Tracer):
         shape = value.type.shape
         self.type = value.type.with_shape(shape[:axis] + shape[axis + 1 :])
 
-    def __bool__(self) -> bool:
-        raise self.asked(errors.TracerBoolConversionError)
-
-    def __int__(self) -> int:
-        raise self.asked(errors.ConcretizationTypeError, wanted="int")
-
-    def __float__(self) -> float:
-        raise self.asked(errors.ConcretizationTypeError, wanted="float")
-
-    def __complex__(self) -> complex:
-        raise self.asked(errors.ConcretizationTypeError, wanted="complex")
-
-    def __index__(self) -> int:
-        raise self.asked(errors.TracerIntegerConversionError)
-
     def origin(self) -> str:
         return "differs from member to member of a batch"
 

@@ -17,6 +17,7 @@ from celadon.transforms.batching import Batch, Batched, at
 from celadon.transforms.bodies import value
 from celadon.transforms.forward import Jvp
 from celadon.transforms.replay import replay
+from celadon.transforms.values import as_value
 from celadon.tree import PyTreeDef
 from celadon.types import ArrayType
 from celadon.vocabulary.bodies import closed
@@ -37,6 +38,7 @@ class Rule:
 
     op: Op
     name: str
+    tree: PyTreeDef | None = None  # of the results, once it ran
 
     def run(self, values: Values) -> list[Any]:
         raise NotImplementedError
@@ -78,6 +80,13 @@ class Watcher:
 def invoke(rule: Rule, values: Values) -> list[Any]:
     """Call a function with a rule."""
     return invoke_in(tracing.active(), rule, values)
+
+
+def called(rule: Rule, leaves: Values) -> Any:
+    """The tree of results of a call of a function with a rule."""
+    found = invoke(rule, leaves)
+    assert rule.tree is not None
+    return rule.tree.unflatten([as_value(x) for x in found])
 
 
 def invoke_in(interpreter: Interpreter | None, rule: Rule, values: Values) -> list[Any]:

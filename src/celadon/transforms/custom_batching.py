@@ -10,7 +10,7 @@ from celadon import errors, tree
 from celadon.op import Op
 from celadon.transforms import loops
 from celadon.transforms.batching import Batch, leading, moved
-from celadon.transforms.custom import Axes, Mapped, Plain, Rule, Values, invoke, op_of, tree_name
+from celadon.transforms.custom import Axes, Mapped, Plain, Rule, Values, called, invoke, op_of, tree_name
 from celadon.transforms.values import as_value
 
 Function = Callable[..., Any]
@@ -47,10 +47,7 @@ class custom_vmap:
         if self.vmap_rule is None:
             raise errors.CustomRuleMissing(function=tree_name(self.fun), wrapper="custom_vmap", method="def_vmap")
         leaves, form = tree.flatten(args)
-        rule = _Rule(self, form)
-        found = invoke(rule, [as_value(x) for x in leaves])
-        assert rule.tree is not None
-        return rule.tree.unflatten([as_value(x) for x in found])
+        return called(_Rule(self, form), [as_value(x) for x in leaves])
 
 
 class _Rule(Plain):
@@ -58,7 +55,6 @@ class _Rule(Plain):
 
     def __init__(self, owner: custom_vmap, form: tree.PyTreeDef):
         self.owner, self.form, self.name, self.op = owner, form, tree_name(owner.fun), call_op
-        self.tree: tree.PyTreeDef | None = None
 
     def run(self, values: Values) -> list[Any]:
         found, self.tree = tree.flatten(self.owner.fun(*self.form.unflatten(values)))

@@ -11,7 +11,7 @@ from celadon.op import Op
 from celadon.program import Var
 from celadon.tracing import interpreting
 from celadon.transforms.batching import moved
-from celadon.transforms.custom import Arguments, Axes, Mapped, Rule, Values, invoke, linear_recorder, op_of, split, tree_name
+from celadon.transforms.custom import Arguments, Axes, Mapped, Rule, Values, called, linear_recorder, op_of, split, tree_name
 from celadon.transforms.custom_zeros import CustomVJPPrimal, SymbolicZero, tangent_value
 from celadon.transforms.values import as_value, is_inexact
 from celadon.types import ArrayType, float0
@@ -66,10 +66,7 @@ class custom_vjp:
         if self.fwd is None:
             raise errors.CustomRuleMissing(function=tree_name(self.fun), wrapper="custom_vjp", method="defvjp")
         given = split(self.fun, self.apart, args, kwargs)
-        rule = _Rule(self, given)
-        found = invoke(rule, given.leaves)
-        assert rule.tree is not None
-        return rule.tree.unflatten([as_value(x) for x in found])
+        return called(_Rule(self, given), given.leaves)
 
 
 class _Vjp(Rule):
@@ -101,7 +98,6 @@ class _Rule(_Vjp):
     def __init__(self, owner: custom_vjp, given: Arguments):
         self.owner, self.given, self.name = owner, given._replace(leaves=[]), tree_name(owner.fun)
         self.types = tuple([x.type for x in given.leaves])
-        self.tree: tree.PyTreeDef | None = None
         self.residuals: tree.PyTreeDef | None = None
         self.results: tuple[ArrayType, ...] = ()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from celadon import errors, tree
 from celadon.tracing import Value
-from celadon.transforms.custom import Arguments, Mapped, Rule, Values, invoke, op_of, split, tree_name
+from celadon.transforms.custom import Arguments, Mapped, Rule, Values, called, op_of, split, tree_name
 from celadon.transforms.custom_zeros import SymbolicZero, tangent_value
 from celadon.transforms.forward import tangent_sum
 from celadon.transforms.values import as_value, is_inexact
@@ -70,10 +70,7 @@ class custom_jvp:
         if self.jvp is None:
             raise errors.CustomRuleMissing(function=tree_name(self.fun), wrapper="custom_jvp", method="defjvp")
         given = split(self.fun, self.apart, args, kwargs)
-        rule = _Rule(self, given)
-        found = invoke(rule, given.leaves)
-        assert rule.tree is not None
-        return rule.tree.unflatten([as_value(x) for x in found])
+        return called(_Rule(self, given), given.leaves)
 
 
 def _zero(x: Any) -> Any:
@@ -85,7 +82,6 @@ class _Rule(Rule):
 
     def __init__(self, owner: custom_jvp, given: Arguments):
         self.owner, self.given, self.name = owner, given._replace(leaves=[]), tree_name(owner.fun)
-        self.tree: tree.PyTreeDef | None = None
 
     def run(self, values: Values) -> list[Any]:
         found, self.tree = tree.flatten(self.owner.fun(*self.given.whole(values)))
