@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import celadon
 from celadon import compiler, lax, numpy as cnp
 from celadon.cpu import nests
-from celadon.cpu.plan import Outline, Planner
+from celadon.cpu.plan import Outline, Place, Planner
 from tests.cpu.programs import cpu
 from tests.transforms.sides import agree
 
@@ -97,22 +96,35 @@ def doubled(state: Any, xs: Any) -> Any:
 STATE, XS = [np.ones(n, np.float32) for n in (3, 1, 5)], np.ones(4, np.float32)
 
 
-def test_rows_that_only_scans_read_follow_one_another() -> None:
-    def run(state: Any, xs: Any) -> Any:
-        stacks, back = doubled(state, xs)
-        return back(stacks)
+def back_and_forth(state: Any, xs: Any) -> Any:
+    stacks, back = doubled(state, xs)
+    return back(stacks)
 
-    found, program = outline(run, STATE, XS)
-    [stacks] = set(found.stacks.values())
+
+def places(state: Any) -> dict[int, Place]:
+    """Where the stacks are, by the extent of their rows."""
+    found, program = outline(back_and_forth, state, XS)
     planner = Planner(found, nests.prepared(program))
     for step in found.steps:
         planner.take(step)
-    places = [planner.place(n) for n in stacks]
-    assert {place.strides[0] for place in places} == {36}
-    rows = [int(np.prod(planner.shapes[n][1:])) * 4 for n in stacks]
-    assert sorted(rows) == [4, 12, 20]
-    assert all(b.offset - a.offset == row for (a, b), row in zip(pairwise(places), rows, strict=False))
-    np.testing.assert_allclose(celadon.jit(run)(STATE, XS), run(STATE, XS), rtol=1e-6)
+    [stacks] = set(found.stacks.values())
+    return {planner.shapes[n][1]: planner.place(n) for n in stacks}
+
+
+def test_rows_that_only_scans_read_follow_one_another() -> None:
+    found = places(STATE)
+    assert {place.strides for place in found.values()} == {(36, 4)}
+    first = min(place.offset for place in found.values())
+    assert sorted((place.offset - first, extent) for extent, place in found.items()) == [(0, 3), (12, 1), (16, 5)]
+    np.testing.assert_allclose(celadon.jit(back_and_forth)(STATE, XS), back_and_forth(STATE, XS), rtol=1e-6)
+
+
+def test_long_rows_stay_where_lines_of_the_cache_begin() -> None:
+    state = [np.full(n, 0.5, np.float32) for n in (700, 3, 900, 5)]
+    found = places(state)
+    assert {extent: place.strides[0] for extent, place in found.items()} == {700: 2800, 900: 3600, 3: 32, 5: 32}
+    assert found[700].offset % 64 == found[900].offset % 64 == 0
+    assert float(celadon.jit(back_and_forth)(state, XS[:1])) == pytest.approx(1608 * np.sin(0.5), rel=1e-5)
 
 
 @pytest.mark.parametrize("use", [

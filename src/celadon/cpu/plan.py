@@ -19,6 +19,7 @@ NUMBER_BYTES = 16
 _SLOT = 64
 _HOST = 0  # where a step's function is one of the frame's own
 _HOST_TAKES = 5_000.0
+_ROW_AT_MOST = 2048  # bytes of a row that lies beside others; a longer one is better off where lines of the cache begin
 
 
 class Place(NamedTuple):
@@ -279,17 +280,21 @@ class Planner:
         if cell is not None:
             self.places[number] = Place(cell, 0, strides)
             return
-        if number in self.outline.stacks:
-            self._define_together(self.outline.stacks[number])
+        if number in self.outline.stacks and self._row(number) <= _ROW_AT_MOST:
+            self._define_together([n for n in self.outline.stacks[number] if self._row(n) <= _ROW_AT_MOST])
             return
         nbytes = product(self.shapes[number]) * size
         place = self.places[number] = Place(self.outline.arena_cell, self.arena.take(number, nbytes), strides)
         if self.defined is not None and strides:
             self.defined.append((place, nbytes))
 
+    def _row(self, number: int) -> int:
+        """The bytes of a row."""
+        return product(self.shapes[number][1:]) * self.sizes[number]
+
     def _define_together(self, stacks: Sequence[int]) -> None:
         """Give stacks a block in which the first rows of all come first, then the second ones ..."""
-        rows = [product(self.shapes[n][1:]) * self.sizes[n] for n in stacks]
+        rows = list(map(self._row, stacks))
         stride = sum(rows)
         nbytes = self.shapes[stacks[0]][0] * stride
         cell, at = self.outline.arena_cell, self.arena.take(stacks[0], nbytes)
