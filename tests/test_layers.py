@@ -13,7 +13,7 @@ PACKAGE = SOURCE / "celadon"
 
 LAYERS = (
     {"errors", "settings", "types", "events", "keys", "memory", "locks", "facade"}
-    | {"tree", "tree_bytes", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util"},
+    | {"tree", "tree_bytes", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util", "voids"},
     {"program", "tracing", "op", "array", "leaks", "nans", "evaluate", "signature", "statics"},
     {"vocabulary"},
     {"transforms", "ad_checkpoint", "custom_derivatives", "custom_batching"},

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from celadon import array, cache, errors, events, explain, leaks, program, settings, statics, tracing, tree
+from celadon import array, cache, errors, events, explain, leaks, program, settings, statics, tracing, tree, voids
 from celadon.array import Array
 from celadon.errors.tracebacks import without_own_frames
 from celadon.program import Program, remembered
@@ -158,10 +158,11 @@ class Jit:
         """Let the fast path know a call of arrays, Python scalars and plain static values, if it is one."""
         args, kwargs = request.args, request.kwargs
         values, places = (*args, *kwargs.values()), self._static_places(args, kwargs)
-        if all(_is_plain(x) if i in places else type(x) in _FLAT for i, x in enumerate(values)):
+        order = [*range(len(args)), *(len(args) + list(kwargs).index(name) for name in sorted(kwargs))]
+        traced = [i for i in order if i not in places]
+        plain = all(_is_plain(x) if i in places else type(x) in _FLAT for i, x in enumerate(values))
+        if plain and len(traced) == len(request.leaves):  # there are fewer leaves where an argument is of float0
             key = _fast_key(values, places)
-            order = [*range(len(args)), *(len(args) + list(kwargs).index(name) for name in sorted(kwargs))]
-            traced = [i for i in order if i not in places]
             whole = traced == list(range(len(values)))
             self.fast[(tuple(kwargs), *key) if kwargs else key] = entry.run if whole else _fast_run(entry, traced)
 
@@ -282,11 +283,18 @@ class Request:
         self.positions = self._positions(static.indices)
         self.traced_args = tuple([x for i, x in enumerate(args) if i not in self.positions])
         self.traced_kwargs = {k: v for k, v in kwargs.items() if k not in static.names} if static.names else kwargs
-        self.leaves, self.spec = tree.flatten_spec((self.traced_args, self.traced_kwargs))
-        self.types = tuple([type_of_leaf(x) or self._refuse(i) for i, x in enumerate(self.leaves)])
+        try:
+            self._flatten()
+        except errors.DTypeNotSupported:  # of float0, if such arrays stand in the arguments
+            self.traced_args, self.traced_kwargs = voids.hidden((self.traced_args, self.traced_kwargs))
+            self._flatten()
         self.static_values = self._static_values()
         self.static_keys = tuple([statics.key_of(v, name, jitted.name) for name, v in self.static_values])
         self.key = (self.spec, self.types, self.static_keys, settings.key())
+
+    def _flatten(self) -> None:
+        self.leaves, self.spec = tree.flatten_spec((self.traced_args, self.traced_kwargs))
+        self.types = tuple([type_of_leaf(x) or self._refuse(i) for i, x in enumerate(self.leaves)])
 
     def _positions(self, indices: tuple[int, ...]) -> frozenset[int]:
         if not indices:
@@ -337,9 +345,10 @@ class Request:
         if not donated:
             return ()
         positions = self._positions(donated.indices)
-        marks = [tree.map(lambda _, i=i: i in positions, x) for i, x in enumerate(self.args) if i not in self.positions]
-        named = {k: tree.map(lambda _, k=k: k in donated.names, v) for k, v in self.traced_kwargs.items()}
-        return tuple(i for i, mark in enumerate(tree.leaves((tuple(marks), named))) if mark)
+        places = [i for i in range(len(self.args)) if i not in self.positions]
+        marks = [i in positions for i, x in zip(places, self.traced_args, strict=True) for _ in tree.leaves(x)]
+        named = [k in donated.names for k in sorted(self.traced_kwargs) for _ in tree.leaves(self.traced_kwargs[k])]
+        return tuple(i for i, mark in enumerate(marks + named) if mark)
 
     def rebuilt(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The call's arguments with other leaves in the traced places."""
@@ -396,7 +405,7 @@ def trace(jitted: Jit, request: Request, signature: Signature) -> Traced:
     with tracing.in_scope(""), tracing.recorded(jitted.name) as record:
         tracers = [record.input(t, name) for t, name in zip(signature.types, signature.names, strict=True)]
         args, kwargs = request.rebuilt(tracers)
-        result = jitted.__wrapped__(*args, **kwargs)
+        result = voids.hidden(jitted.__wrapped__(*args, **kwargs))
         leaves, out_tree = tree.flatten(result)
         made = record.program([_output(x, i, result, jitted.name) for i, x in enumerate(leaves)])
     seconds = time.perf_counter() - start

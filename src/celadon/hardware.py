@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon import errors, tree
+from celadon import errors, tree, voids
 from celadon.array import Array
 from celadon.transforms.values import as_value
 
@@ -92,7 +92,7 @@ def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = Fa
     >>> device_put((1.0, 2))
     (Array(1., dtype=float32, weak_type=True), Array(2, dtype=int32, weak_type=True))
     """
-    return tree.map(as_value, x)
+    return tree.map(lambda leaf: leaf if voids.is_void(leaf) else as_value(leaf), x)
 
 
 def device_get(x: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon import cache, compiler, errors, events, explain, signature as signatures, tree
+from celadon import cache, compiler, errors, events, explain, signature as signatures, tree, voids
 from celadon.array import Array, concrete
 from celadon.facade import Lazy
 from celadon.program import Literal, Module, Operand, Program, Var
@@ -96,9 +96,9 @@ class Traced:
     @property
     def out_info(self) -> Any:
         """A tree of ShapeDtypeStruct in the form of the results."""
-        return self.out_tree.unflatten(
-            [ShapeDtypeStruct(t.shape, t.dtype, weak_type=t.weak_type) for t in self.out_avals]
-        )
+        found = [ShapeDtypeStruct(t.shape, t.dtype, weak_type=t.weak_type) for t in self.out_avals]
+        whole = self.out_tree.unflatten(found)
+        return tree.map(lambda x: ShapeDtypeStruct(x.shape, x.dtype) if voids.is_void(x) else x, whole)
 
     @property
     def args_info(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon import errors, leaks, settings, tracing, tree, tree_nodes
+from celadon import errors, leaks, settings, tracing, tree, tree_nodes, voids
 from celadon.array import Array
 from celadon.program import Literal, Program, literal
 from celadon.tracing import Tracer, Value, outside, recorded, type_of
@@ -138,7 +138,7 @@ def _trace(function: Function, form: Form) -> Body:
     with recorded(name_of(function)) as record:
         inputs = [record.input(t) for t in form.types]
         record.late_names = form.names
-        found = function(*form.tree.unflatten(inputs))
+        found = voids.hidden(function(*form.tree.unflatten(inputs)))
         leaves, out_tree = tree.flatten(found)
         made = record.program([_output(x, k, found, name_of(function)) for k, x in enumerate(leaves)])
     return Body(closed(made), tuple([kept for _, kept in made.captures]), out_tree)

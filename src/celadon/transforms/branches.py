@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from celadon import errors, tracing, tree
+from celadon import errors, tracing, tree, voids
 from celadon.program import Program, Var, fixed, remembered
 from celadon.transforms.bodies import (
     Body,
@@ -115,7 +115,7 @@ def _predicate(pred: Any) -> Any:
 
 
 def _branched(name: str, index: Any, functions: dict[str, Function], operands: tuple[Any, ...]) -> Any:
-    given, form = tree.flatten(operands)
+    given, form = tree.flatten(voids.hidden(operands))
     values = [value(x) for x in given]
     shape = Form(form, tuple([x.type for x in values]), Names((form, "operands")))
     traces = [traced(function, shape) for function in functions.values()]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from celadon import errors, tracing, tree
+from celadon import errors, tracing, tree, voids
 from celadon.program import Program
 from celadon.tracing import interpreting, type_of
 from celadon.transforms import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (of ops that hold programs)
@@ -60,6 +61,7 @@ def differentiated(function: Function, leaves: Sequence[Any], has_aux: bool, tra
     with interpreting(jvp):
         result = function(inputs)
     result, auxiliary = _split(result, has_aux, transform, name_of(function))
+    result = voids.hidden(result)
     found, out_tree = tree.flatten(result)
     pairs = [jvp.parts(x) for x in found]
     program = linear.program([t for _, t in pairs if t is not None])
@@ -305,10 +307,11 @@ def fitting(given: Any, form: Form, transform: str, what: str, unread: bool = Fa
     """
     leaves, structure = tree.flatten(given)
     if structure != form.tree:
-        if (parting := tree.difference(form.tree, structure)) is not None:
+        whole, keep = voids.shown(form.tree)
+        if (parting := tree.difference(whole, structure)) is not None:
             place = {"transform": transform, "what": what, "path": keystr(parting.path)}
             raise errors.TangentMismatch(**place, found=parting.there, wanted=parting.here)
-        leaves = form.tree.flatten_up_to(given)  # equal, with the keys of a dict in another order
+        leaves = list(itertools.compress(whole.flatten_up_to(given), keep))
     found: list[Any] = []
     for i, (x, type) in enumerate(zip(leaves, form.types, strict=True)):
         wanted, own = tangent_type(type), _tangent_type_of(x)
@@ -360,6 +363,7 @@ def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> An
     with interpreting(carrier):
         result = fun(*form.unflatten(inputs))
     result, auxiliary = _split(result, has_aux, "jvp", name_of(fun))
+    result = voids.hidden(result)
     found, out_tree = tree.flatten(result)
     pairs = [carrier.parts(x) for x in found]
     carrier.open = False

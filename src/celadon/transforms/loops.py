@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celadon import errors, tracing, tree
+from celadon import errors, tracing, tree, voids
 from celadon.facade import Lazy
 from celadon.program import Program, Var, fixed, remembered
 from celadon.tracing import type_of
@@ -66,7 +66,7 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     if tracing.disable_jit.value:
         with contextlib.suppress(errors.ConcretizationTypeError):  # a transform stands around the loop: no Python loop can run
             return _python_while(cond_fun, body_fun, init_val)
-    given, form = tree.flatten(init_val)
+    given, form = tree.flatten(voids.hidden(init_val))
     one, names = _one_argument(form), Names((form, _first_parameter(body_fun)))
     body, values = settled(
         lambda types: traced(body_fun, Form(one, types, names)), [value(x) for x in given], lambda body: body.types
@@ -243,7 +243,7 @@ def scan(
     (Array(6, dtype=int32), Array([0, 1, 3], dtype=int32, weak_type=True))
     """
     require_callable("lax.scan", f=f)
-    given, form = tree.flatten(init)
+    given, form = tree.flatten(voids.hidden(init))
     given_rows, rows_form = tree.flatten(xs)
     arrays = [value(x) for x in given_rows]
     count = _length("scan", arrays, Names((rows_form, "xs")), length)
@@ -263,7 +263,8 @@ def scan(
     shape = Form(form, tuple([x.type for x in values]), Names(carried))
     check_carry("scan", f, shape, body.tree.children()[0], _carried(body))
     params = {"length": count, "reverse": bool(reverse), "unroll": steps}
-    return body.tree.unflatten(_scanned(body, values, arrays, params))
+    last, rows = body.tree.unflatten(_scanned(body, values, arrays, params))
+    return last, voids.stacked(rows, count)
 
 
 def _check_pair(body: Body, f: Function) -> None:

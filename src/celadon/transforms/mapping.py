@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from celadon import errors, leaks, tracing, tree
+from celadon import errors, leaks, tracing, tree, voids
 from celadon.signature import Parameters, parameters_of
 from celadon.tracing import interpreting
 from celadon.transforms import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (of ops that hold programs)
@@ -103,13 +103,13 @@ class _Call:
 
     def _axis(self, index: int, axis: Any) -> int:
         x = self.leaves[index] = _value(self.leaves[index], lambda: self.label(index), self.name)
-        ndim = x.type.ndim
+        ndim = len(x.shape)
         if not -ndim <= axis < ndim:
             raise errors.BatchAxisOutOfRange(option="in_axes", axis=axis, argument=f"argument {self.label(index)}", ndim=ndim)
         return axis % ndim
 
     def size(self, axes: Sequence[int | None], given: int | None) -> int:
-        sizes = [(x.type.shape[i], k) for k, (x, i) in enumerate(zip(self.leaves, axes, strict=True)) if i is not None]
+        sizes = [(x.shape[i], k) for k, (x, i) in enumerate(zip(self.leaves, axes, strict=True)) if i is not None]
         found = {n for n, _ in sizes} | ({given} if given is not None else set())
         if len(found) == 1:
             return found.pop()
@@ -135,7 +135,7 @@ def _is_none(x: Any) -> bool:
 
 def _value(x: Any, label: Callable[[], str], function: str) -> Any:
     try:
-        return as_value(x)
+        return x if voids.is_void(x) else as_value(x)
     except errors.NotAnArray:
         raise errors.MappedNotArray(argument=label(), function=function, type=type(x).__name__) from None
 
@@ -144,15 +144,21 @@ def _mapped(call: _Call, axes: Sequence[int | None], out_axes: Any, named: tuple
     size, axis_name = named
     batch = Batch(tracing.active(), size, axis_name)
     batch.name = call.name
-    inputs = [batch.joined(x, i) for x, i in zip(call.leaves, axes, strict=True)]
+    inputs = [_member(batch, x, i) for x, i in zip(call.leaves, axes, strict=True)]
     args, kwargs = call.form.unflatten(inputs)
     with interpreting(batch), inside_axis(axis_name, size):
         result = call.fun(*args, **kwargs)
     batch.open = False
     found, out_tree = tree.flatten(result)
     wanted = tree.spread(out_axes, out_tree, _is_none, "out_axes", "the results")
-    pairs = [batch.parts(_value(x, lambda: "a result", call.name)) for x in found]
+    pairs = [(x, None) if voids.is_void(x) else batch.parts(_value(x, lambda: "a result", call.name)) for x in found]
     return out_tree.unflatten([_placed(x, i, w, (size, out_axes)) for (x, i), w in zip(pairs, wanted, strict=True)])
+
+
+def _member(batch: Batch, x: Any, axis: int | None) -> Any:
+    if axis is None or not voids.is_void(x):
+        return batch.joined(x, axis)
+    return voids.array((*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
 def _placed(x: Any, axis: int | None, wanted: int | None, batch: tuple[int, Any]) -> Any:
@@ -160,9 +166,12 @@ def _placed(x: Any, axis: int | None, wanted: int | None, batch: tuple[int, Any]
     if wanted is None and axis is not None:
         reason = "None is for results that all members share, and this one differs between them"
         raise errors.BatchSpecInvalid(option="out_axes", value=repr(out_axes), reason=reason)
-    ndim = x.type.ndim + (axis is None)
+    ndim = len(x.shape) + (axis is None)
     if wanted is not None and not -ndim <= wanted < ndim:
         raise errors.BatchAxisOutOfRange(option="out_axes", axis=wanted, argument="a result", ndim=ndim)
+    if voids.is_void(x):
+        place = None if wanted is None else wanted % ndim
+        return x if place is None else voids.array((*x.shape[:place], size, *x.shape[place:]))
     return at(x, axis, wanted, size)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from celadon import errors, statics, tracing, tree
+from celadon import errors, statics, tracing, tree, voids
 from celadon.op import Op
 from celadon.program import Equation, Program, Var, remembered
 from celadon.signature import Parameters, leaf_names, parameters_of, resolved_indices, select
@@ -97,7 +97,7 @@ class _Checkpointed:
         positions = self._positions(len(args))
         moving_args = tuple([x for i, x in enumerate(args) if i not in positions])
         moving_kwargs = {k: v for k, v in kwargs.items() if k not in self.static.names}
-        leaves, form = tree.flatten((moving_args, moving_kwargs))
+        leaves, form = tree.flatten(voids.hidden((moving_args, moving_kwargs)))
         values = [self._value(x, i, form, args, positions) for i, x in enumerate(leaves)]
         fixed = {i: args[i] for i in sorted(positions) if i < len(args)}
         named = {k: v for k, v in kwargs.items() if k in self.static.names}

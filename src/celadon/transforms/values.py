@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from celadon import tracing
+from celadon import tracing, voids
 from celadon.program import Literal
 from celadon.tracing import Value, outside
 from celadon.types import ArrayType, float0, kind
@@ -31,7 +29,7 @@ def is_inexact(type: ArrayType) -> bool:
 def zero_tangent(type: ArrayType) -> Any:
     """The tangent that is zero: an array of zeros, or float0 where the type has no tangents."""
     if not is_inexact(type):
-        return np.zeros(type.shape, float0)
+        return voids.array(type.shape)
     zero = Literal(type.dtype.type(0), type.with_shape(()), True)
     return broadcast_in_dim(zero, shape=type.shape, broadcast_dimensions=())
 
