@@ -32,7 +32,8 @@ class Places(NamedTuple):
 
 
 def skeleton(program: Program) -> Skeleton | None:
-    """The skeleton of a program; None for one with loops, branches or other programs that are traced anew each time.
+    """The skeleton of a program; None for one with loops, branches or other programs that are traced anew each time, or
+    with a user's function, which nothing here may keep alive.
 
     >>> skeleton(Program((), (), ())).key
     ((), (), (), ())
@@ -45,7 +46,7 @@ def skeleton(program: Program) -> Skeleton | None:
         op, params = equation.op, equation.params
         if op.name == "call":
             params = {**params, "program": ref(params["program"])}
-        elif op.multiple and next(bodies(params), None) is not None:
+        elif op.kind == "callback" or (op.multiple and next(bodies(params), None) is not None):
             return None
         operands = [met.operand(x) for x in equation.inputs]
         equations.append((op.name, *operands, *map(met.made, equation.outputs), *params.items()))
