@@ -18,7 +18,7 @@ import pytest
 from celadon import enable_x64
 from tests.transforms.programs import CELADON, JAX, Composition, composition
 
-SEEDS = range(100_000, 100_040)
+SEEDS = (225, 968, *range(100_000, 100_040))  # the first two are those of which XLA compiles something else
 TOLERANCE = 1e-7
 QUICK = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}  # what XLA may leave undone
 Array = np.ndarray[Any, Any]
