@@ -46,7 +46,7 @@ def skeleton(program: Program) -> Skeleton | None:
         op, params = equation.op, equation.params
         if op.name == "call":
             params = {**params, "program": ref(params["program"])}
-        elif op.kind == "callback" or (op.multiple and next(bodies(params), None) is not None):
+        elif any(map(callable, params.values())) or (op.multiple and next(bodies(params), None) is not None):
             return None
         operands = [met.operand(x) for x in equation.inputs]
         equations.append((op.name, *operands, *map(met.made, equation.outputs), *params.items()))
