@@ -29,7 +29,7 @@ class Array(Value, metaclass=_IsArray):
     It has a block of pool memory, or a NumPy array not yet copied to one, or both; without either it was donated.
     """
 
-    __slots__ = ("_block", "_host", "type")
+    __slots__ = ("_block", "_host", "_taker", "type")
 
     def __init__(self, type: ArrayType, block: Block | None = None, host: NDArray | None = None):
         self.type, self._block, self._host = type, block, host
@@ -49,7 +49,7 @@ class Array(Value, metaclass=_IsArray):
         """A read-only NumPy view."""
         if self._host is None:
             if self._block is None:
-                raise errors.ArrayDeleted(type=self.type)
+                raise self._deleted()
             self._host = self._block.view(self.type.dtype, self.type.shape)
             self._host.flags.writeable = False
         return self._host
@@ -68,6 +68,16 @@ class Array(Value, metaclass=_IsArray):
         """Give the memory back at once."""
         self._block = self._host = None
 
+    def donate(self, function: str, argument: str) -> None:
+        """Give the memory up to a program, which took the array as an argument."""
+        self.delete()
+        self._taker = function, argument
+
+    def _deleted(self) -> errors.CeladonError:
+        taker = getattr(self, "_taker", None)
+        how = f"donated to {taker[0]} as its argument {taker[1]}" if taker else "deleted"
+        return errors.ArrayDeleted(type=self.type, how=how)
+
     def typed(self, type: ArrayType) -> Array:
         """The same memory under a type that differs in weakness, or has keys for their bits, or bits for keys."""
         if type is self.type:
@@ -77,7 +87,7 @@ class Array(Value, metaclass=_IsArray):
     def block_until_ready(self) -> Array:
         """Returns self: programs have run when they return."""
         if self.is_deleted():
-            raise errors.ArrayDeleted(type=self.type)
+            raise self._deleted()
         return self
 
     def item(self, *args: int) -> Any:

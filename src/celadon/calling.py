@@ -81,7 +81,7 @@ class Jit:
 
     def __init__(self, function: Callable[..., Any], options: Options):
         if not callable(function):
-            raise errors.NotCallable(type=type(function).__name__)
+            raise errors.NotCallable(transform="jit", type=type(function).__name__)
         functools.update_wrapper(self, function, updated=())
         self.name = _name_of(function)
         self.__name__ = self.name
@@ -171,6 +171,8 @@ class Jit:
         signature = request.signature()
         explain.missed(self, signature, self.table)
         traced = self._traced(request, signature)
+        if self.donated:
+            traced.warn_unusable(traced.needed)
         entry = Entry(self.name, signature, traced, request.donated_leaves())
         entry.compile()
         explain.compiled(self, entry, self.table)

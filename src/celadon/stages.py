@@ -13,6 +13,7 @@ from celadon.array import Array, concrete
 from celadon.facade import Lazy
 from celadon.program import Literal, Module, Operand, Program, Var
 from celadon.signature import Signature
+from celadon.tracing import Tracer
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, ShapeDtypeStruct
 from celadon.vocabulary.bodies import without_dead_code
@@ -128,20 +129,27 @@ class Traced:
             return self.program
         return replace(self.program, inputs=[self.program.inputs[i] for i in self.kept])
 
+    def warn_unusable(self, program: Program) -> dict[int, int]:
+        """Which donated inputs of a program become which results; a warning names those that fit none."""
+        donated = [i for i in self.donated if i in self.kept]
+        aliases = _aliases(program, [self.kept.index(i) for i in donated])
+        unusable = [i for i in donated if self.kept.index(i) not in aliases]
+        if unusable:
+            names = ", ".join(f"{self.signature.names[i]} of type {self.signature.types[i]}" for i in unusable)
+            explain.warn(errors.DonationUnusableWarning(function=self.fun_name, arguments=names))
+        return aliases
+
     def lower(self) -> Lowered:
         """The lowered program, whose text is StableHLO."""
         start = time.perf_counter()
         lowered = compiler.lower(self.needed, stablehlo.MACROS)
-        aliases, donors = _aliases(lowered, [self.kept.index(i) for i in self.donated if i in self.kept])
-        if donors:
-            types = ", ".join(str(lowered.inputs[i].type) for i in donors)
-            explain.warn(errors.DonationUnusableWarning(function=self.fun_name, types=types))
+        aliases = self.warn_unusable(lowered)
         module = Module(replace(lowered, name=f"jit_{self.fun_name}"), self.results, aliases)
         events.record("lower", time.perf_counter() - start, name=self.fun_name)
         return Lowered(self, module)
 
 
-def _aliases(program: Program, donated: Sequence[int]) -> tuple[dict[int, int], tuple[int, ...]]:
+def _aliases(program: Program, donated: Sequence[int]) -> dict[int, int]:
     free = dict(enumerate(program.outputs))
     aliases: dict[int, int] = {}
     for i in donated:
@@ -150,7 +158,7 @@ def _aliases(program: Program, donated: Sequence[int]) -> tuple[dict[int, int], 
         if j is not None:
             aliases[i] = j
             del free[j]
-    return aliases, tuple(i for i in donated if i not in aliases)
+    return aliases
 
 
 def _fits(output: Operand, donated: Var) -> bool:
@@ -237,6 +245,8 @@ class Compiled:
         if in_tree != signature.tree:
             raise self._mismatch(self._tree_difference(kwargs))
         for leaf, type, name in zip(leaves, signature.types, signature.names, strict=True):
+            if isinstance(leaf, Tracer):
+                raise leaf.asked(errors.CompiledTransformed, compiled=self.entry.name, name=name)
             given = concrete(leaf).type
             if given.shape != type.shape or given.dtype != type.dtype:
                 raise self._mismatch(f"{name} is {given}, compiled for {type}")
@@ -319,7 +329,7 @@ class Entry:
         results = self.bound([arrays[i] for i in self.traced.kept])
         for i in self.donated:
             if isinstance(leaves[i], Array):
-                arrays[i].delete()
+                arrays[i].donate(self.name, self.signature.names[i])
         return results[0] if self.bare else self.traced.out_tree.unflatten(results)
 
     def _check_donated(self, arrays: Sequence[Array]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from celadon import errors
-from celadon.errors.catalogue import PACKAGE
+from celadon.errors.catalogue import BETWEEN, asked_by_us
 from celadon.keys import shown
 from celadon.program import Equation, Literal, Operand, Program, Source, Var, literal
 from celadon.settings import Setting
@@ -227,6 +227,8 @@ class Tracer(Value):
         raise self.asked(errors.TracerIntegerConversionError)
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]:
+        if asked_by_us():
+            raise self.asked(errors.ConcretizationTypeError, wanted="array")
         raise self.asked(errors.TracerArrayConversionError)
 
     def item(self, *args: int) -> Any:
@@ -238,11 +240,11 @@ class Tracer(Value):
 
     def origin(self) -> str:
         """Which arguments the value depends on, in words."""
-        return _argument_words([])
+        return argument_words([])
 
     def made(self) -> str:
-        """The line that made the value, in words."""
-        return "an unknown line"
+        """Where the value was made, in words."""
+        return f"made while {self.interpreter.name} ran"
 
     def __format__(self, spec: str) -> str:
         return format(float(self), spec) if spec else str(self)  # pyright: ignore[reportArgumentType]
@@ -277,11 +279,13 @@ class Recorded(Tracer):
         return self.interpreter.origin(self.variable)
 
     def made(self) -> str:
-        return errors.describe(*self.source) if self.source else "an unknown line"
+        return f"made at {errors.describe(*self.source)}" if self.source else super().made()
 
 
 class Record:
     """Records a program: every op called while it is current becomes an equation."""
+
+    word = "traced"  # how messages call its arguments
 
     def __init__(self, name: str = "main", outer: Interpreter | None = None, tracing: bool = True):
         self.name, self.outer, self.open, self.tracing = name, outer, True, tracing
@@ -361,18 +365,19 @@ class Record:
                 found[names[one]] = None
             elif one in sources:
                 pending.extend(x for x in sources[one].inputs if isinstance(x, Var))
-        return _argument_words(list(found))
+        return argument_words(list(found), self.word)
 
 
 def leaked(x: Tracer) -> errors.CeladonError:
     """The error about a traced value met outside its trace."""
-    return errors.UnexpectedTracerError(type=x.type, function=x.interpreter.name, made=x.made())
+    facts = {"type": x.type, "function": x.interpreter.name, "made": x.made(), "open": x.interpreter.open}
+    return errors.UnexpectedTracerError(**facts)
 
 
-def _argument_words(names: list[str]) -> str:
+def argument_words(names: list[str], word: str = "traced") -> str:
     if not names:
         return "does not depend on any argument; computed with numpy (np.), not celadon.numpy, it would be concrete"
-    return f"depends on the traced argument{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
+    return f"depends on the {word} argument{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
 
 
 @contextmanager
@@ -409,11 +414,11 @@ def in_scope(scope: str) -> Generator[None]:
 
 
 def user_source() -> Source | None:
-    """File, line and function of the innermost frame outside this package."""
+    """File, line and function of the user's innermost frame."""
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE):
+        if not code.co_filename.startswith(BETWEEN):
             function = Scoped(code.co_name, state.scope) if state.scope else code.co_name
             return code.co_filename, frame.f_lineno, function
         frame = frame.f_back

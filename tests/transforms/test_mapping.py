@@ -125,7 +125,7 @@ def test_psum_scatter_and_several_names():
     (lambda: celadon.vmap(lambda x, y: x, in_axes=(0, None))(X, y=1.0), errors.BatchSpecInvalid, "keyword"),
     (lambda: celadon.vmap(lambda x: x, out_axes=None)(X), errors.BatchSpecInvalid, "out_axes"),
     (lambda: celadon.vmap(lambda x: x, out_axes=5)(X), errors.BatchAxisOutOfRange, "out_axes"),
-    (lambda: celadon.vmap(lambda x: 1.0 if x > 0 else 2.0)(X[0]), errors.TracerBoolConversionError, "batch"),
+    (lambda: celadon.vmap(lambda x: 1.0 if x > 0 else 2.0)(X[0]), errors.TracerBoolConversionError, "mapped argument x"),
     (lambda: celadon.lax.psum(X, "i"), errors.AxisNameUnbound, "'i'"),
     (lambda: celadon.vmap(lambda x: celadon.lax.psum(x, "k"), axis_name="i")(X), errors.AxisNameUnbound, "'i'"),
     (lambda: celadon.vmap("f"), errors.NotCallable, "str"),

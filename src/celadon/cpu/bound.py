@@ -18,6 +18,7 @@ from celadon.compiler.lift import Numbers, Structure
 from celadon.cpu.driver import runtime
 from celadon.cpu.hosts import Caller, functions
 from celadon.cpu.plan import NUMBER_BYTES, WORD, Outline, Plan
+from celadon.errors.catalogue import GENERATED
 from celadon.memory import Block, allocate
 
 _ARENA_KEPT = 1 << 20
@@ -55,7 +56,7 @@ class Frames:
         self.free: list[Frame] = []
         large = plan.arena > _ARENA_KEPT
         if large not in codes:
-            codes[large] = compile(_text(plan.outline, large), "<a program of celadon>", "exec")
+            codes[large] = compile(_text(plan.outline, large), GENERATED, "exec")
         self.code = codes[large]
         self.names: dict[str, Any] = {
             "Array": Array, "allocate": allocate, "fresh": self.fresh, "pop": self.free.pop, "push": self.free.append,

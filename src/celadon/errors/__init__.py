@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from celadon.errors.functions import *  # noqa: F403
     from celadon.errors.linalg import *  # noqa: F403
     from celadon.errors.nn import *  # noqa: F403
+    from celadon.errors.promotion import *  # noqa: F403
     from celadon.errors.random import *  # noqa: F403
     from celadon.errors.statics import *  # noqa: F403
     from celadon.errors.tracers import *  # noqa: F403

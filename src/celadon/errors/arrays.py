@@ -52,7 +52,7 @@ class UnhashableArray(CeladonError, TypeError):
 class ArrayDeleted(CeladonError, RuntimeError):
     code = "CEL405"
     title = "An array was used after it was deleted or donated"
-    message = "the array {type} was deleted, or donated to a jitted function that reused its memory"
+    message = "the array {type} was {how}; its memory may hold something else by now"
     cause = "donate_argnums hands an argument's memory to the program; the array holds nothing afterwards."
     cure = "Don't use the array after the call, or don't donate it."
     when = "When an argument named in donate_argnums is used again after the call."
@@ -60,7 +60,7 @@ class ArrayDeleted(CeladonError, RuntimeError):
     cured = "x = cnp.ones(3)\nx = celadon.jit(lambda a: a + 1, donate_argnums=0)(x)\nx + 1"
 
 
-class NotOneElement(CeladonError, TypeError):
+class NotOneElement(CeladonError, TypeError, ValueError):
     code = "CEL406"
     title = "Only an array of one element is a Python scalar"
     message = "{wanted}() of an array with more or fewer than one element: {type}"
@@ -459,38 +459,3 @@ class SortKeys(CeladonError, ValueError):
     when = "When num_keys is 0 or larger than the number of operands."
     trigger = "celadon.lax.sort((cnp.ones(2), cnp.ones(2)), num_keys=3)"
     cured = "celadon.lax.sort((cnp.ones(2), cnp.ones(2)), num_keys=2)"
-
-
-class TypePromotionError(CeladonError, ValueError):
-    code = "CEL456"
-    title = "Dtypes differ, and promotion is strict"
-    message = "{function} got the types {types}, which strict promotion does not bring together"
-    cause = "With jax_numpy_dtype_promotion set to strict, only Python scalars adapt to an array's dtype."
-    cure = "Convert the operands with astype, or set jax_numpy_dtype_promotion to standard."
-    when = "When arrays of different dtypes meet while the setting is strict."
-    trigger = "with celadon.numpy_dtype_promotion('strict'):\n    cnp.ones(2, 'int32') + cnp.ones(2, 'float32')"
-    cured = "with celadon.numpy_dtype_promotion('strict'):\n    cnp.ones(2, 'int32').astype('float32') + cnp.ones(2, 'float32')"
-
-
-class RankPromotionError(CeladonError, ValueError):
-    code = "CEL457"
-    title = "Ranks differ, and rank promotion is off"
-    message = "{function} got the types {types}, whose numbers of dimensions differ"
-    cause = "With jax_numpy_rank_promotion set to raise, arrays are not given leading dimensions silently."
-    cure = "Reshape the operands to one rank, or set jax_numpy_rank_promotion to allow."
-    when = "When arrays with different numbers of dimensions, none of them 0, meet while the setting is raise."
-    trigger = "with celadon.numpy_rank_promotion('raise'):\n    cnp.ones((2, 3)) + cnp.ones(3)"
-    cured = "with celadon.numpy_rank_promotion('raise'):\n    cnp.ones((2, 3)) + cnp.ones((1, 3))"
-    related = ("CEL458",)
-
-
-class RankPromotionWarning(CeladonError, UserWarning):
-    code = "CEL458"
-    title = "An array was given leading dimensions"
-    message = "{function} got the types {types}, whose numbers of dimensions differ"
-    cause = "With jax_numpy_rank_promotion set to warn, every such broadcast is reported."
-    cure = "Reshape the operands to one rank, or set jax_numpy_rank_promotion to allow."
-    when = "When arrays with different numbers of dimensions, none of them 0, meet while the setting is warn."
-    trigger = "with celadon.numpy_rank_promotion('warn'):\n    cnp.ones((2, 3)) + cnp.ones(3)"
-    cured = "with celadon.numpy_rank_promotion('warn'):\n    cnp.ones((2, 3)) + cnp.ones((1, 3))"
-    related = ("CEL457",)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import sys
 import warnings
 from types import FrameType
 from typing import ClassVar
 
+import numpy as np
+
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GENERATED = "<a program of celadon>"  # the file name of the functions that run programs
+_LIBRARIES = os.path.dirname(os.path.dirname(os.path.abspath(np.__file__)))
+OURS = (os.path.join(PACKAGE, ""), GENERATED)
+_FOREIGN = (*(os.path.join(_LIBRARIES, name, "") for name in ("numpy", "scipy")), functools.__file__, contextlib.__file__)
+BETWEEN = (*OURS, *_FOREIGN)  # what may lie between the user's line and the place where an error is raised
 
 entries: dict[str, type[CeladonError]] = {}
 
@@ -60,15 +69,23 @@ def _rebuild(cls: type[CeladonError], facts: dict[str, object], line: str) -> Ce
 
 
 def user_frame(frame: FrameType | None = None) -> FrameType | None:
-    """The innermost frame outside Celadon's own files, or None.
+    """The innermost frame outside Celadon's own files and those through which the user's call reached them, or None.
 
     >>> user_frame().f_code.co_name
     '<module>'
     """
     frame = frame or sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(BETWEEN):
         frame = frame.f_back
     return frame
+
+
+def asked_by_us() -> bool:
+    """Whether a value was asked for by our own code, not by the user's or by NumPy for the user."""
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOREIGN):
+        frame = frame.f_back
+    return frame.f_code.co_filename.startswith(OURS)
 
 
 def user_line() -> str:
@@ -89,6 +106,8 @@ def describe(filename: str, line: int, function: str) -> str:
 def warn(warning: CeladonError) -> None:
     """Issue a catalogued warning at the user's line."""
     frame = user_frame()
-    where = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("celadon", 1)
     assert isinstance(warning, Warning)
-    warnings.warn_explicit(warning, type(warning), *where)
+    if frame is None:
+        return warnings.warn_explicit(warning, type(warning), "celadon", 1)
+    module, said = frame.f_globals.get("__name__"), frame.f_globals.setdefault("__warningregistry__", {})
+    return warnings.warn_explicit(warning, type(warning), frame.f_code.co_filename, frame.f_lineno, module, said)

@@ -38,7 +38,7 @@ class CarryTypeChanges(CeladonError, TypeError):
 class CarryTreeChanges(CeladonError, TypeError):
     code = "CEL803"
     title = "What a loop carries changes its structure"
-    message = "{loop}: {function} takes {here} as the carried value{path}, but returns {there} there"
+    message = "{loop}: {function} takes {here} as the carried value {path}, but returns {there} there"
     cause = "The body's result is the next step's argument, so both have the same tree of containers."
     cure = "Return the carried values in the containers in which they come, with the same keys and lengths."
     when = "When the body of scan, while_loop or fori_loop returns another tree than its carried argument."

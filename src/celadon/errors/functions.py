@@ -107,7 +107,7 @@ class IndexNotSupported(CeladonError, TypeError):
 class NonConcreteBooleanIndexError(CeladonError, IndexError):
     code = "CEL439"
     title = "A traced boolean array was used as an index"
-    message = "a traced boolean array {type} was used as an index of an array of shape {shape}"
+    message = "a traced boolean array {type} was used as an index of an array of shape {shape} in {function}; it {origin}"
     cause = "The number of selected elements, and so the result's shape, depends on values that are not known while tracing."
     cure = "Use the three-argument celadon.numpy.where(mask, x, fill), or the where= argument of a reduction."
     when = "When x[mask] is evaluated under jit and the mask depends on an argument."
@@ -228,7 +228,7 @@ class SequenceNotArray(CeladonError, TypeError):
 class SliceTraced(CeladonError, IndexError):
     code = "CEL450"
     title = "A slice has a bound that is no concrete integer"
-    message = "a slice of an array of shape {shape} has the bound {bound}, which is no concrete integer"
+    message = "a slice of an array of shape {shape} has the bound {bound}, which is no concrete integer{origin}"
     cause = "The bounds of a slice decide the result's shape, which must be known while tracing."
     cure = "Use celadon.lax.dynamic_slice, which takes a traced start and a fixed size, or mark the argument static."
     when = "When x[i:j] is evaluated under jit and i or j depends on a traced argument, or is a float."

@@ -119,7 +119,7 @@ class StaticArgumentTraced(CeladonError, ValueError):
     related = ("CEL101",)
 
 
-class DonatedTwice(CeladonError, ValueError):
+class DonatedTwice(CeladonError, ValueError, RuntimeError):
     code = "CEL110"
     title = "A donated buffer was passed twice"
     message = "the buffer of the donated argument '{argument}' of {function} is also passed as '{other}'"
@@ -132,8 +132,8 @@ class DonatedTwice(CeladonError, ValueError):
 
 class NotCallable(CeladonError, TypeError):
     code = "CEL111"
-    title = "jit needs a callable"
-    message = "jit was given a value of type {type}, which is not callable"
+    title = "A transform needs a callable"
+    message = "{transform} was given a value of type {type}, which is not callable"
     cause = "Only functions, methods, partials and other callables can be traced."
     cure = "Pass the function itself, not the result of calling it."
     when = "When jit is applied to a value."
@@ -145,8 +145,8 @@ class ArgumentNotArray(CeladonError, TypeError):
     code = "CEL112"
     title = "An argument is no array"
     message = "argument {argument} of {function} has the type {type}, which is no array or scalar"
-    cause = "A traced argument must consist of arrays and scalars; other objects can only be static."
-    cure = "Pass it as a static argument (static_argnums or static_argnames), or register its class as a pytree node."
+    cause = "A traced argument, or one of a loop or branch, must consist of arrays and scalars; other objects can only be static."
+    cure = "Convert it to an array, make it static (static_argnums or static_argnames), or register its class as a pytree node."
     when = "When a string, an object or a function is passed to a jitted function without being static."
     trigger = "celadon.jit(lambda x, mode: x)(1.0, 'fast')"
     cured = "celadon.jit(lambda x, mode: x, static_argnames='mode')(1.0, mode='fast')"
@@ -176,6 +176,18 @@ class CompiledSignatureMismatch(CeladonError, TypeError):
     when = "When the result of .lower(...).compile() is called with other shapes, dtypes or static arguments."
     trigger = "celadon.jit(lambda x, n: x * n, static_argnames='n').lower(1.0, n=3).compile()(1.0, n=3)"
     cured = "celadon.jit(lambda x, n: x * n, static_argnames='n').lower(1.0, n=3).compile()(1.0)"
+
+
+class CompiledTransformed(CeladonError, TypeError):
+    code = "CEL116"
+    title = "A compiled program was traced or transformed"
+    message = "the compiled {compiled} was called with a traced {type} as {name}, which {function} passes; it {origin}"
+    cause = "What lower().compile() returns is machine code for arrays; there is no program left that could be transformed."
+    cure = "Call the jitted function itself inside of jit, grad, vmap and loops."
+    when = "When the result of .lower(...).compile() is called under jit, grad, vmap or in the body of a loop."
+    trigger = "celadon.vmap(celadon.jit(lambda x: x * 2).lower(1.0).compile())(cnp.ones(3))"
+    cured = "celadon.vmap(celadon.jit(lambda x: x * 2))(cnp.ones(3))"
+    related = ("CEL114",)
 
 
 class RetracingForbidden(CeladonError, RuntimeError):
@@ -266,12 +278,12 @@ class HiddenSignatureWarning(CeladonError, UserWarning):
 class DonationUnusableWarning(CeladonError, UserWarning):
     code = "CEL124"
     title = "A donated buffer could not be used"
-    message = "some donated buffers of {function} were not usable: {types} (no result has this shape and dtype)"
+    message = "some donated buffers of {function} were not usable: {arguments} (no result has this shape and dtype)"
     cause = "A donated buffer is reused for a result of the same shape and dtype, and there is none left."
     cure = "Don't donate this argument."
     when = "When a program has no result of the donated argument's type."
-    trigger = "celadon.jit(lambda x: x.sum(), donate_argnums=0).lower(cnp.ones(3)).compile()"
-    cured = "celadon.jit(lambda x: x + 1, donate_argnums=0).lower(cnp.ones(3)).compile()"
+    trigger = "celadon.jit(lambda x: x.sum(), donate_argnums=0)(cnp.ones(3))"
+    cured = "celadon.jit(lambda x: x + 1, donate_argnums=0)(cnp.ones(3))"
 
 
 class UnsignedPromotionWarning(CeladonError, UserWarning):

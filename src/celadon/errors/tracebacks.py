@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from celadon.errors.catalogue import PACKAGE
+from celadon.errors.catalogue import OURS
 from celadon.settings import Setting
 
 filtering = Setting("jax_traceback_filtering", "auto")
@@ -21,7 +21,7 @@ def without_own_frames(error: Exception) -> Exception:
     frames: list[TracebackType] = []
     trace = error.__traceback__
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
+        if not trace.tb_frame.f_code.co_filename.startswith(OURS):
             frames.append(trace)
         trace = trace.tb_next
     found: TracebackType | None = None

@@ -35,7 +35,7 @@ class TracerBoolConversionError(ConcretizationTypeError):
     related = ("CEL201", "CEL203")
 
 
-class TracerIntegerConversionError(CeladonError, TypeError):
+class TracerIntegerConversionError(ConcretizationTypeError):
     code = "CEL203"
     title = "A traced value was used as an index or a size"
     message = (
@@ -62,10 +62,25 @@ class TracerArrayConversionError(CeladonError, TypeError):
     related = ("CEL201", "CEL203")
 
 
-class UnexpectedTracerError(CeladonError):
+class ResultSizeTraced(ConcretizationTypeError):
+    code = "CEL206"
+    title = "The size of a result depends on traced values"
+    message = "{called} needs the values of a traced {type} in {function}, as they decide the size of its result; it {origin}"
+    cause = "Shapes are known while a function is traced, and the values of its arguments are not."
+    cure = (
+        "Say how many results there are (size=, length= or total_repeat_length=), or keep the size with the "
+        "three-argument celadon.numpy.where."
+    )
+    when = "When nonzero, where(mask), unique, repeat, bincount and their kin meet a traced array under jit, vmap or in a loop."
+    trigger = "celadon.jit(lambda x: cnp.where(x > 0))(cnp.ones(3))"
+    cured = "celadon.jit(lambda x: cnp.where(x > 0, size=3))(cnp.ones(3))"
+    related = ("CEL201", "CEL439")
+
+
+class UnexpectedTracerError(CeladonError, TypeError):
     code = "CEL205"
     title = "A traced value left its trace"
-    message = "a traced {type} of {function}, made at {made}, was used after or outside the trace of {function}"
+    message = "a traced {type} of {function}, {made}, was used after or outside the trace of {function}"
     cause = "A value saved while tracing (in a global, an attribute, a list) stands for nothing once the trace is over."
     cure = "Return the value from the traced function instead of storing it elsewhere."
     when = "When a function under jit stores an intermediate outside itself and the stored value is used later."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celadon.errors.catalogue import CeladonError
+from celadon.errors.tracers import UnexpectedTracerError
 
 
 class GradOfNonScalar(CeladonError, TypeError):
@@ -29,12 +30,12 @@ class GradOfInteger(CeladonError, TypeError):
     related = ("CEL701", "CEL703")
 
 
-class ArgnumsInvalid(CeladonError, ValueError):
+class ArgnumsInvalid(CeladonError, TypeError, ValueError):
     code = "CEL703"
     title = "argnums names no argument of the call"
     message = "argnums={argnums} of {transform} does not fit a call of {function} with {count} positional arguments"
     cause = "argnums are integers that count positional arguments from 0, or from the end if negative, each once."
-    cure = "Give indices from -{count} to {last}, and pass the arguments to differentiate by position."
+    cure = "Give indices that count positional arguments of the call, and pass what is differentiated by position."
     when = "When argnums is out of range, names one argument twice, or is no integer or sequence of integers."
     trigger = "celadon.grad(lambda x: x * 2.0, argnums=1)(3.0)"
     cured = "celadon.grad(lambda x: x * 2.0, argnums=0)(3.0)"
@@ -75,7 +76,7 @@ class NotDifferentiable(CeladonError, NotImplementedError):
 class NotTransposable(CeladonError, NotImplementedError):
     code = "CEL706"
     title = "Reverse mode met an op that it can't run backwards"
-    message = "the op {op} can't be transposed in {what}"
+    message = "the op {op}{place} can't be transposed in {what}"
     cause = "Reverse mode runs linear ops backwards; this one is not linear in what is differentiated, or of unknown length."
     cure = "Use forward mode (jvp, jacfwd), or make the function linear in the arguments that are transposed."
     when = "When linear_transpose is given a function that is not linear."
@@ -117,19 +118,19 @@ class BatchAxisOutOfRange(CeladonError, ValueError):
     title = "in_axes or out_axes names an axis that is not there"
     message = "{option} of vmap gives axis {axis} for {argument}, which has {ndim} dimensions"
     cause = "A batch axis counts the dimensions of its array, from 0, or from the end if negative."
-    cure = "Give an axis from -{ndim} to {ndim} - 1, or None for what is not mapped."
+    cure = "Give an axis that the array has (negative ones count from the end), or None for what is not mapped."
     when = "When an axis is out of range, or a scalar is mapped."
     trigger = "celadon.vmap(lambda x: x, in_axes=1)(cnp.ones(3))"
     cured = "celadon.vmap(lambda x: x, in_axes=0)(cnp.ones(3))"
     related = ("CEL708", "CEL710")
 
 
-class BatchSpecInvalid(CeladonError, ValueError):
+class BatchSpecInvalid(CeladonError, TypeError, ValueError):
     code = "CEL710"
     title = "in_axes or out_axes does not fit"
     message = "{option} of vmap is {value}: {reason}"
     cause = "in_axes is an integer, None, or a tree of them that begins like the tuple of positional arguments."
-    cure = "Give one entry for each positional argument, each an integer, None, or a tree like the argument's."
+    cure = "Give one entry for each positional argument or result, each an integer, None, or a tree like its own."
     when = "When in_axes or out_axes holds something else, has another structure, or maps nothing."
     trigger = "celadon.vmap(lambda x: x, in_axes=None)(cnp.ones(3))"
     cured = "celadon.vmap(lambda x: x, in_axes=None, axis_size=3)(cnp.ones(3))"
@@ -165,14 +166,14 @@ class CustomRuleMissing(CeladonError, AttributeError):
     title = "A function with a custom derivative has no rule yet"
     message = "{function} was wrapped by {wrapper}, but its rule was not defined with {method}"
     cause = "The wrapper only marks the function; the rule is given separately."
-    cure = "Call {method} once, with the rule, before the function is called."
+    cure = "Call defjvp or defvjp once, with the rule, before the function is called."
     when = "When a function under custom_jvp or custom_vjp is called before defjvp, defjvps or defvjp."
     trigger = "celadon.custom_jvp(lambda x: x)(1.0)"
     cured = "f = celadon.custom_jvp(lambda x: x)\nf.defjvps(lambda t, out, x: t)\nf(1.0)"
     related = ("CEL713", "CEL714")
 
 
-class CustomRuleResult(CeladonError, TypeError):
+class CustomRuleResult(CeladonError, TypeError, ValueError):
     code = "CEL713"
     title = "A custom derivative rule returned something else than it must"
     message = "the {rule} rule of {function} must return {wanted}; it returned {found}"
@@ -220,13 +221,13 @@ class AuxiliaryMissing(CeladonError, TypeError):
     related = ("CEL701",)
 
 
-class CustomRuleClosure(CeladonError, TypeError):
+class CustomRuleClosure(UnexpectedTracerError):
     code = "CEL716"
     title = "A function with a custom derivative closes over what is differentiated"
-    message = "the function {function} with a custom derivative uses a differentiated value that is no argument of it"
+    message = "the function {function} with a custom derivative uses a differentiated value that is no argument of it{place}"
     cause = "Its rule knows tangents and cotangents of its arguments only."
     cure = "Pass the value as an argument, or use celadon.closure_convert."
-    when = "When grad or jvp differentiates by a value that such a function takes from the scope around it, under jit."
+    when = "When grad or jvp differentiates by a value that such a function, or its rule, takes from the scope around it."
     trigger = (
         "def g(y):\n    f = celadon.custom_jvp(lambda x: x * y)\n    f.defjvps(lambda t, out, x: t)\n    return f(1.0)\n"
         "celadon.grad(celadon.jit(g))(1.0)"
@@ -236,6 +237,24 @@ class CustomRuleClosure(CeladonError, TypeError):
         "celadon.grad(celadon.jit(lambda y: f(1.0, y)))(1.0)"
     )
     related = ("CEL712", "CEL713")
+
+
+class NondiffTraced(UnexpectedTracerError):
+    code = "CEL722"
+    title = "nondiff_argnums of custom_vjp names a traced argument"
+    message = "argument {argument} of {wrapped} is named by nondiff_argnums, and is a traced {type} of {function}; it {origin}"
+    cause = "The backward rule may run when the trace that the value belongs to is over."
+    cure = "Leave the array out of nondiff_argnums; the backward rule returns None as its cotangent."
+    when = "When a custom_vjp function is called under jit, grad or vmap with a traced value for such an argument."
+    trigger = (
+        "f = celadon.custom_vjp(lambda n, x: n * x, nondiff_argnums=(0,))\n"
+        "f.defvjp(lambda n, x: (n * x, None), lambda n, res, ct: (n * ct,))\nceladon.jit(f)(2.0, 3.0)"
+    )
+    cured = (
+        "f = celadon.custom_vjp(lambda n, x: n * x)\n"
+        "f.defvjp(lambda n, x: (n * x, n), lambda n, ct: (None, n * ct))\nceladon.jit(f)(2.0, 3.0)"
+    )
+    related = ("CEL716",)
 
 
 class KeywordOnlyArguments(CeladonError, TypeError):
@@ -252,7 +271,7 @@ class KeywordOnlyArguments(CeladonError, TypeError):
     related = ("CEL712",)
 
 
-class ConcreteRemoved(CeladonError, TypeError):
+class ConcreteRemoved(CeladonError, TypeError, NotImplementedError):
     code = "CEL718"
     title = "checkpoint no longer takes concrete"
     message = "the option concrete of checkpoint was removed"
@@ -282,7 +301,7 @@ class MappedNotArray(CeladonError, TypeError):
     message = "argument {argument} of {function} is to be mapped, but it has the type {type}, which is no array or scalar"
     cause = "A mapped argument is cut along one axis; keyword arguments are always mapped over axis 0."
     cure = "Give None in in_axes for a positional argument; bind a keyword argument with functools.partial before."
-    when = "When a leaf of a mapped argument, or a result, is a string, a function or another object."
+    when = "When a leaf of a mapped argument is a string, a function or another object."
     trigger = "celadon.vmap(lambda x, *, m: x)(cnp.ones(2), m='a')"
     cured = "import functools\nceladon.vmap(functools.partial(lambda x, *, m: x, m='a'))(cnp.ones(2))"
     related = ("CEL709", "CEL710")

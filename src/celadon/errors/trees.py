@@ -18,7 +18,7 @@ celadon.tree_util.register_pytree_node(Many, lambda m: (m.values, None), lambda 
 """
 
 
-class TreeTypesDiffer(CeladonError, ValueError):
+class TreeTypesDiffer(CeladonError, ValueError, TypeError):
     code = "CEL301"
     title = "Two trees have different containers at the same place"
     message = _PARTING + ": {reference} has {here}, {tree} has {there}"
@@ -30,7 +30,7 @@ class TreeTypesDiffer(CeladonError, ValueError):
     related = ("CEL302", "CEL303", "CEL304", "CEL305")
 
 
-class TreeLengthsDiffer(CeladonError, ValueError):
+class TreeLengthsDiffer(CeladonError, ValueError, TypeError):
     code = "CEL302"
     title = "A list or tuple has another length in one of the trees"
     message = _PARTING + ": {reference} has {here}, {tree} has {there}"
@@ -42,7 +42,7 @@ class TreeLengthsDiffer(CeladonError, ValueError):
     related = ("CEL301", "CEL303", "CEL304", "CEL305")
 
 
-class TreeKeysDiffer(CeladonError, ValueError):
+class TreeKeysDiffer(CeladonError, ValueError, TypeError):
     code = "CEL303"
     title = "A dict has other keys in one of the trees"
     message = _PARTING + ", where it {difference}: {reference} has {here}, {tree} has {there}"
@@ -54,7 +54,7 @@ class TreeKeysDiffer(CeladonError, ValueError):
     related = ("CEL301", "CEL302", "CEL304", "CEL305")
 
 
-class TreeMetadataDiffers(CeladonError, ValueError):
+class TreeMetadataDiffers(CeladonError, ValueError, TypeError):
     code = "CEL304"
     title = "A node has other metadata in one of the trees"
     message = _PARTING + ": the metadata of {type} is {here} in {reference} and {there} in {tree}"

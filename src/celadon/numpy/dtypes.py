@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -105,9 +104,8 @@ def requested(dtype: Any, default: Any = None) -> DType:
     if not is_supported(found) and not is_key(found):
         raise errors.DTypeNotSupported(dtype=found)
     given = canonical(found)
-    if given != found and dtype not in _PYTHON:
-        text = f"dtype {found} was requested, and x64 is off: {given} is used (turn jax_enable_x64 on to have {found})"
-        warnings.warn(text, UserWarning, stacklevel=4)
+    if given != found and not any(dtype is one for one in _PYTHON):
+        errors.warn(errors.WideDTypeWarning(wanted=found, given=given))
     return given
 
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from celadon import errors, vocabulary as ops
 from celadon.array import Array, as_array
-from celadon.numpy.positions import concrete_mask
 from celadon.numpy.promotion import array, broadcasted, common_shape, converted, operand
 from celadon.numpy.shapes import expanded, squeezed
 from celadon.program import Literal, literal
-from celadon.tracing import Value, active
+from celadon.tracing import Tracer, Value, active
 from celadon.types import Shape, bool_, canonical, kind
 
 _NEW = None
@@ -165,7 +164,7 @@ def _as_index(part: Any) -> Any:
 
 def _mask(found: Any, shape: Shape) -> Any:
     if type(found) is not Array:
-        raise errors.NonConcreteBooleanIndexError(type=found.type, shape=shape)
+        raise found.asked(errors.NonConcreteBooleanIndexError, shape=shape)
     return bool(found) if not found.type.shape else found
 
 
@@ -183,17 +182,22 @@ def _axis_items(entry: Any, extents: Shape, shape: Shape) -> list[Item]:
         return [Computed(entry)]
     if entry.type.shape != extents:
         raise errors.BooleanIndexShape(mask=entry.type.shape, dimensions=extents)
-    return [Computed(as_array(found.astype(np.int32))) for found in np.nonzero(concrete_mask(entry))]
+    return [Computed(as_array(found.astype(np.int32))) for found in np.nonzero(entry.host)]
 
 
 def _range(entry: slice, extent: int, shape: Shape) -> Range:
-    bounds = [entry.start, entry.stop, entry.step]
-    try:
-        places = [None if b is None else operator.index(b) for b in bounds]
-    except TypeError:
-        raise errors.SliceTraced(shape=shape, bound=next(b for b in bounds if not isinstance(b, int))) from None
+    places = [None if b is None else _bound(b, shape) for b in (entry.start, entry.stop, entry.step)]
     start, stop, step = slice(*places).indices(extent)
     return Range(start, stop, step)
+
+
+def _bound(given: Any, shape: Shape) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        traced = isinstance(given, Tracer)
+        bound, origin = (f"a traced {given.type}", f"; it {given.origin()}") if traced else (repr(given), "")
+        raise errors.SliceTraced(shape=shape, bound=bound, origin=origin) from None
 
 
 def _static(x: Any, items: list[Item], axes: Sequence[Any]) -> Any:

@@ -12,11 +12,11 @@ import numpy as np
 from celadon import errors, vocabulary as ops
 from celadon.array import as_array
 from celadon.numpy.dtypes import requested
-from celadon.numpy.positions import concrete_mask
+from celadon.numpy.positions import concrete
 from celadon.numpy.promotion import array, axes_of, axis_of, converted, no_out, operand
 from celadon.numpy.shapes import atleast_1d, atleast_2d, atleast_3d, expanded, ravel, reshape, squeezed, transpose
 from celadon.program import literal
-from celadon.tracing import Value
+from celadon.tracing import Tracer, Value
 from celadon.types import result_type
 from celadon.vocabulary.call import named
 
@@ -294,7 +294,7 @@ def repeat(
     if x.type.ndim == 0:
         x = reshape(x, (1,))
     i = axis_of(0 if axis is None else axis, x.type.ndim)
-    if not isinstance(repeats, int) and np.shape(repeats) not in ((), (1,)):
+    if isinstance(repeats, Tracer) or (not isinstance(repeats, int) and np.shape(repeats) not in ((), (1,))):
         return _repeat_each(x, repeats, i, total_repeat_length)
     count = int(repeats) if isinstance(repeats, int) else int(np.asarray(repeats).reshape(()))
     found = _repeat_all(x, count, i)
@@ -313,14 +313,14 @@ def _repeat_all(x: Any, count: int, axis: int) -> Any:
 def _repeat_each(x: Any, repeats: Any, axis: int, total: int | None) -> Any:
     if total is not None:
         return x[(slice(None),) * axis + (_repeated_places(array(repeats), x.type.shape[axis], total),)]
-    counts = np.broadcast_to(np.asarray(concrete_mask(array(repeats))), x.type.shape[axis : axis + 1])
+    counts = np.broadcast_to(np.asarray(concrete(array(repeats), "repeat")), x.type.shape[axis : axis + 1])
     return x[(slice(None),) * axis + (as_array(np.repeat(np.arange(len(counts)), counts)),)]
 
 
 def _repeated_places(counts: Any, extent: int, total: int) -> Any:
     """Which element stands at each of `total` places: as many as end at or before it; the last one past all."""
     index = np.dtype(np.int32)
-    counts = ops.broadcast_in_dim(converted(counts, index), shape=(extent,), broadcast_dimensions=(0,))
+    counts = ops.broadcast_in_dim(converted(counts, index), shape=(extent,), broadcast_dimensions=tuple(range(counts.type.ndim)))
     shape = (total, extent)
     ends = ops.broadcast_in_dim(ops.cumsum(counts, axis=0), shape=shape, broadcast_dimensions=(1,))
     passed = ops.compare(ends, ops.iota(shape=shape, dtype=index, dimension=0), direction="LE")

@@ -12,7 +12,7 @@ from celadon.numpy.comparison import less, truth
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import subtract
 from celadon.numpy.joining import flip
-from celadon.numpy.positions import concrete_mask
+from celadon.numpy.positions import concrete
 from celadon.numpy.promotion import accept, array, axis_of, converted, operand, same
 from celadon.numpy.reductions import any as any_of, sum as sum_of
 from celadon.numpy.selection import chosen
@@ -243,7 +243,7 @@ def bincount(
     found = array(x, "bincount")
     accept("bincount", found.type.dtype, "biu")
     if length is None:
-        host = concrete_mask(found)
+        host = concrete(found, "bincount")
         length = max(int(host.max()) + 1 if host.size else 0, minlength)
     numbers = ops.iota(shape=(length,), dtype=canonical(np.int64), dimension=0)
     inside = ops.maximum(*same("bincount", found, 0))

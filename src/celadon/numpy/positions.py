@@ -19,7 +19,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
     Args: a: an array; size: the number of results, needed while tracing; fill_value: what stands in the results past the
     last found element (0 by default), a scalar or one for each dimension.
-    Raises NonConcreteBooleanIndexError for a traced array without size.
+    Raises ResultSizeTraced for a traced array without size.
 
     >>> nonzero(np.array([0, 3, 5]))
     (Array([1, 2], dtype=int32),)
@@ -30,14 +30,14 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
             function="nonzero", argument="a", value="a scalar", shape=(), reason="a scalar has no positions"
         )
     if size is None:
-        return tuple(as_array(found) for found in np.nonzero(concrete_mask(x)))
+        return tuple(as_array(found) for found in np.nonzero(concrete(x, "nonzero")))
     return _sized(x, size, fill_value)
 
 
-def concrete_mask(x: Any) -> Any:
-    """The NumPy array of a concrete array whose values decide a shape."""
+def concrete(x: Any, function: str) -> Any:
+    """The NumPy array of a concrete array whose values decide the shape of a function's result."""
     if type(x) is not Array:
-        raise errors.NonConcreteBooleanIndexError(type=x.type, shape=x.type.shape)
+        raise x.asked(errors.ResultSizeTraced, called=function)
     return x.host
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from celadon.array import as_array
 from celadon.numpy.ordering import zero_like
-from celadon.numpy.positions import concrete_mask
+from celadon.numpy.positions import concrete
 from celadon.numpy.promotion import array, same
 
 
@@ -36,12 +36,12 @@ def unique(
     """The different elements of a concrete array, in order; with return_... also where, which and how many they are.
 
     Args: axis: compare the parts along an axis instead; size, fill_value: cut or fill up the result to a size.
-    Raises NonConcreteBooleanIndexError for a traced array: how many elements differ decides the shape.
+    Raises ResultSizeTraced for a traced array: how many elements differ decides the shape.
 
     >>> unique(np.array([3, 1, 3]))
     Array([1, 3], dtype=int32)
     """
-    host = concrete_mask(array(ar, "unique"))
+    host = concrete(array(ar, "unique"), "unique")
     found = np.unique(
         host, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan
     )  # fmt: skip
@@ -103,10 +103,11 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def _set(function: Any, ar1: Any, ar2: Any) -> Any:
+def _set(name: str, ar1: Any, ar2: Any, **options: Any) -> Any:
     x, y = array(ar1), array(ar2)
     dtype = same("set", zero_like(x), zero_like(y))[0].type.dtype
-    return as_array(function(np.asarray(concrete_mask(x)).astype(dtype), np.asarray(concrete_mask(y)).astype(dtype)))
+    hosts = [np.asarray(concrete(one, name)).astype(dtype) for one in (x, y)]
+    return as_array(getattr(np, name)(*hosts, **options))
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -115,7 +116,7 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     >>> union1d(np.array([1, 2]), np.array([2, 3]))
     Array([1, 2, 3], dtype=int32)
     """
-    return unique(_set(np.union1d, ar1, ar2), size=size, fill_value=fill_value)
+    return unique(_set("union1d", ar1, ar2), size=size, fill_value=fill_value)
 
 
 def intersect1d(
@@ -128,9 +129,9 @@ def intersect1d(
     Array([2], dtype=int32)
     """
     if not return_indices:
-        found = _set(lambda x, y: np.intersect1d(x, y, assume_unique), ar1, ar2)
+        found = _set("intersect1d", ar1, ar2, assume_unique=assume_unique)
         return found if size is None else unique(found, size=size, fill_value=fill_value)
-    hosts = [np.asarray(concrete_mask(array(x))) for x in (ar1, ar2)]
+    hosts = [np.asarray(concrete(array(x), "intersect1d")) for x in (ar1, ar2)]
     found = np.intersect1d(hosts[0], hosts[1], assume_unique, return_indices=True)
     return tuple(as_array(x) for x in found)
 
@@ -143,7 +144,7 @@ def setdiff1d(
     >>> setdiff1d(np.array([1, 2]), np.array([2, 3]))
     Array([1], dtype=int32)
     """
-    found = _set(lambda x, y: np.setdiff1d(x, y, assume_unique), ar1, ar2)
+    found = _set("setdiff1d", ar1, ar2, assume_unique=assume_unique)
     return found if size is None else unique(found, size=size, fill_value=fill_value)
 
 
@@ -155,5 +156,5 @@ def setxor1d(
     >>> setxor1d(np.array([1, 2]), np.array([2, 3]))
     Array([1, 3], dtype=int32)
     """
-    found = _set(lambda x, y: np.setxor1d(x, y, assume_unique), ar1, ar2)
+    found = _set("setxor1d", ar1, ar2, assume_unique=assume_unique)
     return found if size is None else unique(found, size=size, fill_value=fill_value)

@@ -14,7 +14,7 @@ from celadon.numpy.creation import filled, lower_mask
 from celadon.numpy.division import floor_divide, remainder
 from celadon.numpy.dtypes import requested
 from celadon.numpy.joining import concatenate
-from celadon.numpy.positions import concrete_mask, nonzero
+from celadon.numpy.positions import concrete, nonzero
 from celadon.numpy.promotion import (
     accept,
     array,
@@ -253,7 +253,7 @@ def compress(
     """The parts along an axis (None: the elements) where a mask holds.
 
     Args: size: the number of results, needed while tracing; fill_value: what stands in the results past the last part.
-    Raises NonConcreteBooleanIndexError for a traced mask without size.
+    Raises ResultSizeTraced for a traced mask without size.
 
     >>> compress(np.array([True, False, True]), np.array([4, 5, 6]))
     Array([4, 6], dtype=int32)
@@ -262,7 +262,7 @@ def compress(
     x = ravel(a) if axis is None else moveaxis(a, axis, 0)
     mask = array(condition, "compress")
     if size is None:
-        found = x[as_array(np.flatnonzero(concrete_mask(mask)).astype(np.int32))]
+        found = x[as_array(np.flatnonzero(concrete(mask, "compress")).astype(np.int32))]
     else:
         found = _first_parts(x, mask, size, fill_value)
     return found if axis is None else moveaxis(found, 0, axis)
@@ -298,7 +298,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices
 
 
 def _concrete(obj: Any) -> Any:
-    return concrete_mask(obj) if isinstance(obj, Array) else obj
+    return concrete(obj, "delete") if isinstance(obj, Array) else obj
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
@@ -374,7 +374,7 @@ def _inside(index: Any, extent: int, mode: str) -> Any:
         return remainder(index, extent)
     if mode == "clip":
         return clip(index, 0, extent - 1)
-    host = np.asarray(concrete_mask(index))
+    host = np.asarray(concrete(index, "ravel_multi_index"))
     if ((host < 0) | (host >= extent)).any():
         raise errors.DimensionsUnfit(
             function="ravel_multi_index", argument="multi_index", value=host, shape=(extent,), reason="it is out of range"
@@ -392,6 +392,6 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     for k, arg in enumerate(args):
         x = array(arg, "ix_")
         if kind(x.type.dtype) == "b":
-            x = as_array(np.flatnonzero(concrete_mask(x)).astype(np.int32))
+            x = as_array(np.flatnonzero(concrete(x, "ix_")).astype(np.int32))
         found.append(expanded(x, tuple(i for i in range(len(args)) if i != k)))
     return tuple(found)

@@ -8,6 +8,7 @@ from typing import Any
 from celadon import errors, tree
 from celadon.program import fixed
 from celadon.transforms.bodies import Names, require_callable, value
+from celadon.tree_partings import describe
 from celadon.types import bool_
 from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.bitwise import or_
@@ -42,7 +43,8 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
         found, made = tree.flatten(fn(form.unflatten(a), form.unflatten(b)))
         if len(found) != len(a):
             raise errors.CarryTreeChanges(
-                loop="associative_scan", function=getattr(fn, "__name__", "fn"), here=form, there=made, path=""
+                loop="associative_scan", function=getattr(fn, "__name__", "fn"), path="elems",
+                here=describe(form.root), there=describe(made.root),
             )
         return [value(x) for x in found]
 

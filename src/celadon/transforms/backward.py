@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Linear(Record):
     """Records ops on tangents only; what they meet besides stays a value of the interpreter outside, captured as it is."""
 
+    word = "differentiated"
+
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         for x in operands:
             if type(x) is Recorded and x.interpreter is self:
@@ -76,7 +78,7 @@ def transposed(equation: Equation, cts: Sequence[Any], operands: Sequence[Any]) 
     op = equation.op
     rules: Any = op.transpose
     if rules is None:
-        raise errors.NotTransposable(op=op.name, what="a linear function")
+        raise _not_transposable(op, "a linear function")
     if type(rules) is not tuple:
         return rules(cts if op.multiple else cts[0], operands, **equation.params)
     _require_linear(op, operands)
@@ -85,15 +87,20 @@ def transposed(equation: Equation, cts: Sequence[Any], operands: Sequence[Any]) 
     return [_one(op, rule, ct, operands, params) if type(x) is Var else None for x, rule in pairs]
 
 
+def _not_transposable(op: Op, what: str) -> errors.CeladonError:
+    place = f", called at {errors.describe(*state.source)}," if state.source else ""
+    return errors.NotTransposable(op=op.name, place=place, what=what)
+
+
 def _require_linear(op: Op, operands: Sequence[Any]) -> None:
     """Raise where several operands are linear at once and the op is linear in each of them alone."""
     if op.tangent is not None and "multilinear" in op.tangent and sum(type(x) is Var for x in operands) > 1:
-        raise errors.NotTransposable(op=op.name, what="a function that is not linear")
+        raise _not_transposable(op, "a function that is not linear")
 
 
 def _one(op: Op, rule: Any, ct: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
     if rule is None:
-        raise errors.NotTransposable(op=op.name, what="a linear function")
+        raise _not_transposable(op, "a linear function")
     return rule(ct, *operands, **params)
 
 

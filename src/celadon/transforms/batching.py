@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celadon import errors
 from celadon.program import Program, remembered
-from celadon.tracing import Interpreter, Tracer, apply_in, interpreting
+from celadon.tracing import Interpreter, Tracer, apply_in, argument_words, interpreting
 from celadon.types import ArrayType
 from celadon.vocabulary.shape import broadcast_in_dim, transpose
 
@@ -21,21 +21,30 @@ Axes = Sequence[int | None]
 class Batched(Tracer):
     """A value for each member of a batch; its type is that of one member."""
 
-    __slots__ = ("axis", "value")
+    __slots__ = ("axis", "sources", "value")
+    interpreter: Batch
 
-    def __init__(self, interpreter: Interpreter, value: Any, axis: int):
-        self.interpreter, self.value, self.axis = interpreter, value, axis
+    def __init__(self, interpreter: Batch, value: Any, axis: int, sources: int = 0):
+        """`sources` has a bit for each leaf of the mapped function's arguments that the value is known to depend on."""
+        self.interpreter = interpreter  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.value, self.axis, self.sources = value, axis, sources
         shape = value.type.shape
         self.type = value.type.with_shape(shape[:axis] + shape[axis + 1 :])
 
     def origin(self) -> str:
-        return "differs from member to member of a batch"
+        label = self.interpreter.label
+        names = [label(i) for i in range(self.sources.bit_length()) if self.sources >> i & 1] if label else []
+        return argument_words(names, "mapped") if names else "differs from member to member of a batch"
+
+    def made(self) -> str:
+        return self.value.made() if isinstance(self.value, Tracer) else super().made()
 
 
 class Batch:
     """Applies ops to all members of a batch at once, in the interpreter outside; `axis_name` names the batch for collectives."""
 
     name, open = "a batched function", True
+    label: Callable[[int], str] | None = None  # how messages call a leaf of the arguments
 
     def __init__(self, outer: Interpreter | None, size: int, axis_name: Any = None):
         self.outer, self.size, self.axis_name = outer, size, axis_name
@@ -50,12 +59,15 @@ class Batch:
         axes = [x.axis if own else None for x, own in zip(operands, mine, strict=True)]
         with interpreting(self.outer):
             out, axis = batched(op, self, axes, values, params)
+        sources = 0
+        for x, own in zip(operands, mine, strict=True):
+            sources |= x.sources if own else 0
         if op.multiple:
-            return [self.joined(x, i) for x, i in zip(out, axis, strict=True)]
-        return self.joined(out, axis)
+            return [self.joined(x, i, sources) for x, i in zip(out, axis, strict=True)]
+        return self.joined(out, axis, sources)
 
-    def joined(self, value: Any, axis: int | None) -> Any:
-        return value if axis is None else Batched(self, value, axis)
+    def joined(self, value: Any, axis: int | None, sources: int = 0) -> Any:
+        return value if axis is None else Batched(self, value, axis, sources)
 
     def parts(self, x: Any) -> tuple[Any, int | None]:
         """The value and the batch axis of any value; None where all members share it."""

@@ -14,7 +14,7 @@ from celadon.program import Literal, Program, literal
 from celadon.tracing import Tracer, Value, outside, recorded, type_of
 from celadon.transforms.forward import Dual
 from celadon.tree import PyTreeDef
-from celadon.tree_paths import keystr
+from celadon.tree_paths import KeyPath, keystr
 from celadon.types import ArrayType, canonical, result_type, scalar_type
 from celadon.vocabulary.bodies import chosen, closed
 from celadon.vocabulary.conversion import convert
@@ -32,6 +32,13 @@ class Names:
     def __iter__(self) -> Iterator[str]:
         for treedef, argument in self.arguments:
             yield from [argument + keystr(path) for path in tree.paths(treedef)]
+
+    def at(self, path: KeyPath) -> str:
+        """The name of what stands somewhere in one tree of all arguments, which is the argument's if there is only one."""
+        if len(self.arguments) == 1 or not path:
+            return self.arguments[0][1] + keystr(path)
+        first, *rest = path
+        return self.arguments[first.idx][1] + keystr(tuple(rest))
 
 
 class Form(NamedTuple):
@@ -106,6 +113,18 @@ def value(x: Any) -> Any:
     if recording and isinstance(x, np.generic):
         return literal(x, canonical(x.dtype))
     return outside.as_array(x)
+
+
+def operands(function: str, argument: str, leaves: Iterable[Any], form: PyTreeDef) -> list[Any]:
+    """The leaves of an argument of a loop or branch as operands. Raises ArgumentNotArray, which names the leaf."""
+    found: list[Any] = []
+    for x in leaves:
+        try:
+            found.append(value(x))
+        except errors.NotAnArray:
+            name = argument + keystr(tree.paths(form)[len(found)])
+            raise errors.ArgumentNotArray(argument=name, function=function, type=type(x).__name__) from None
+    return found
 
 
 def known(convert_to: Callable[[Any], Any], x: Any) -> Any:
@@ -199,8 +218,9 @@ def check_carry(loop: str, function: Function, form: Form, made: PyTreeDef, type
     """Raise unless a body returns what it carries in the tree and with the types in which it takes it."""
     parting = tree.difference(form.tree, made) if form.tree != made else None
     if parting is not None:
+        assert isinstance(form.names, Names)
         raise errors.CarryTreeChanges(
-            loop=loop, function=name_of(function), here=parting.here, there=parting.there, path=at(keystr(parting.path))
+            loop=loop, function=name_of(function), here=parting.here, there=parting.there, path=form.names.at(parting.path)
         )
     for name, before, after in zip(form.names, form.types, types, strict=True):
         if not same_type(before, after):

@@ -13,6 +13,7 @@ from celadon.transforms.bodies import (
     Names,
     at,
     known,
+    operands as arrays_of,
     require_callable,
     result,
     returning,
@@ -116,7 +117,7 @@ def _predicate(pred: Any) -> Any:
 
 def _branched(name: str, index: Any, functions: dict[str, Function], operands: tuple[Any, ...]) -> Any:
     given, form = tree.flatten(voids.hidden(operands))
-    values = [value(x) for x in given]
+    values = arrays_of(name, "operands", given, form)
     shape = Form(form, tuple([x.type for x in values]), Names((form, "operands")))
     traces = [traced(function, shape) for function in functions.values()]
     for argument, one in zip(list(functions)[1:], traces[1:], strict=True):

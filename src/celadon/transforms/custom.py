@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from celadon import errors, tracing, tree
@@ -101,7 +102,7 @@ def invoke_in(interpreter: Interpreter | None, rule: Rule, values: Values) -> li
         return _mapped(interpreter, rule, values)
     if type(interpreter) is Record:
         return _recorded(interpreter, rule, values)
-    with interpreting(interpreter):
+    with interpreting(interpreter), closing(rule.name):
         return rule.run(values)
 
 
@@ -111,9 +112,37 @@ def _owns(interpreter: Interpreter, values: Values) -> bool:
 
 def _differentiated(jvp: Jvp, rule: Rule, values: Values) -> list[Any]:
     pairs = [jvp.parts(x) for x in values]
-    with interpreting(jvp.target):
+    with interpreting(jvp.target), noting_lines(jvp.target), closing(rule.name):
         outs, moved = rule.tangent([x for x, _ in pairs], [t for _, t in pairs])
     return [jvp.joined(x, t) for x, t in zip(outs, moved, strict=True)]
+
+
+@contextmanager
+def noting_lines(target: Interpreter | None) -> Generator[None]:
+    """A user's rule is recorded with its own lines, for the errors that it leads to."""
+    before = getattr(target, "tracing", None)
+    if before is None or type(target) is not Linear:
+        yield
+        return
+    target.tracing = True
+    try:
+        yield
+    finally:
+        target.tracing = before
+
+
+@contextmanager
+def closing(function: str, later: bool = False) -> Generator[None]:
+    """A value of an outer trace that a function or its rule can't use is one over which it closes.
+
+    A rule that runs `later` may find the trace closed; else a value of a closed one has leaked.
+    """
+    try:
+        yield
+    except errors.UnexpectedTracerError as error:
+        if not (later or error.facts.get("open")):
+            raise
+        raise errors.CustomRuleClosure(function=function, place=f", a {error.facts['type']}, at {error.line}") from None
 
 
 def _mapped(batch: Batch, rule: Rule, values: Values) -> list[Any]:
@@ -149,7 +178,7 @@ def _numpy(*arrays: Any, program: Program, rule: Rule, held: int) -> list[Any]:
 
 def _tangent(primals: Values, tangents: Values, *, program: Program, rule: Rule, held: int) -> tuple[list[Any], list[Any]]:
     if any(t is not None for t in tangents[:held]):
-        raise errors.CustomRuleClosure(function=rule.name)
+        raise errors.CustomRuleClosure(function=rule.name, place="")
     return rule.tangent(primals[held:], tangents[held:])
 
 

@@ -99,7 +99,7 @@ class _MappedAgain(Mapped, Plain):
 
 def _batch(batch: Batch, axes: Axes, values: Values, *, program: Any, rule: Rule, held: int) -> tuple[list[Any], list[int]]:
     if held:
-        raise errors.CustomRuleClosure(function=rule.name)
+        raise errors.CustomRuleClosure(function=rule.name, place="")
     found = invoke(rule.batched(batch, axes), values)
     return found, [0] * len(found)
 

@@ -9,11 +9,25 @@ from typing import Any
 from celadon import errors, tree
 from celadon.op import Op
 from celadon.program import Var
-from celadon.tracing import interpreting
+from celadon.signature import parameters_of
+from celadon.tracing import Tracer, interpreting
 from celadon.transforms.batching import moved
-from celadon.transforms.custom import Arguments, Axes, Mapped, Rule, Values, called, linear_recorder, op_of, split, tree_name
+from celadon.transforms.custom import (
+    Arguments,
+    Axes,
+    Mapped,
+    Rule,
+    Values,
+    called,
+    closing,
+    linear_recorder,
+    op_of,
+    split,
+    tree_name,
+)  # fmt: skip
 from celadon.transforms.custom_zeros import CustomVJPPrimal, SymbolicZero, tangent_value
 from celadon.transforms.values import as_value, is_inexact
+from celadon.tree_paths import keystr
 from celadon.types import ArrayType, float0
 from celadon.vocabulary.reduce import reduce_sum
 
@@ -66,7 +80,16 @@ class custom_vjp:
         if self.fwd is None:
             raise errors.CustomRuleMissing(function=tree_name(self.fun), wrapper="custom_vjp", method="defvjp")
         given = split(self.fun, self.apart, args, kwargs)
+        for i, x in given.others.items():
+            _require_concrete(self.fun, i, x)
         return called(_Rule(self, given), given.leaves)
+
+
+def _require_concrete(fun: Function, index: int, argument: Any) -> None:
+    for path, x in tree.flatten_with_path(argument)[0]:
+        if isinstance(x, Tracer):
+            name = parameters_of(fun).name_of(index) + keystr(path)
+            raise x.asked(errors.NondiffTraced, argument=name, wrapped=tree_name(fun))
 
 
 class _Vjp(Rule):
@@ -123,9 +146,9 @@ class _Rule(_Vjp):
         assert self.owner.bwd is not None and self.residuals is not None and self.tree is not None
         symbolic = self.owner.symbolic_zeros
         given = [tangent_value(ct, t, symbolic) for ct, t in zip(_placed(cts, self.results), self.results, strict=True)]
-        found = self.owner.bwd(
-            *self.given.others.values(), self.residuals.unflatten([as_value(x) for x in residuals]), self.tree.unflatten(given)
-        )  # fmt: skip
+        kept = self.residuals.unflatten([as_value(x) for x in residuals])
+        with closing(self.name, later=True):
+            found = self.owner.bwd(*self.given.others.values(), kept, self.tree.unflatten(given))
         return self._flat(found)
 
     def _flat(self, found: Any) -> list[Any]:
@@ -135,22 +158,28 @@ class _Rule(_Vjp):
             self._refuse("backward", f"a tuple of {count} cotangents, one for each differentiable argument", _words(found))
         whole = self.given.part(range(len(self.types)))
         cts: list[Any] = [None] * len(self.types)
-        for ct, places in zip(found, whole, strict=True):
+        for k, (ct, places) in enumerate(zip(found, whole, strict=True)):
             if ct is None:
                 continue
-            form = tree.structure(places)
-            pairs = zip(tree.leaves(places), tree.match(form, _filled(ct, places), "the argument", "the cotangent"), strict=True)
-            for i, one in pairs:
-                cts[i] = self._checked(i, one)
+            form, argument = tree.structure(places), self._argument(k)
+            words = "the cotangent from the backward rule", f"argument {argument} of {self.name}"
+            parts = tree.spread(ct, form, lambda x: x is None, *words)
+            for i, path, one in zip(tree.leaves(places), tree.paths(form), parts, strict=True):
+                cts[i] = self._checked(i, one, argument + keystr(path))
         return cts
 
-    def _checked(self, index: int, ct: Any) -> Any:
+    def _argument(self, index: int) -> str:
+        """The name of an argument that the rule is about."""
+        positions = [i for i in range(self.given.total) if i not in self.given.others]
+        return parameters_of(self.owner.fun).name_of(positions[index])
+
+    def _checked(self, index: int, ct: Any, argument: str) -> Any:
         type = self.types[index]
         if ct is None or isinstance(ct, SymbolicZero) or not is_inexact(type) or getattr(ct, "dtype", None) == float0:
             return None
         ct = as_value(ct)
         if ct.type.shape != type.shape or ct.type.dtype != type.dtype:
-            self._refuse("backward", f"a cotangent of type {type}", str(ct.type))
+            self._refuse("backward", f"a cotangent of type {type} for argument {argument}", str(ct.type))
         return ct
 
     def _refuse(self, rule: str, wanted: str, found: str) -> None:
@@ -162,14 +191,6 @@ class _Rule(_Vjp):
 
 def _words(found: Any) -> str:
     return f"{type(found).__name__} of {len(found)}" if isinstance(found, tuple | list) else type(found).__name__
-
-
-def _filled(ct: Any, places: Any) -> Any:
-    """A cotangent in which None stands for whole subtrees, as one of None leaves in their structure."""
-    return tree.map(
-        lambda part, below: tree.map(lambda _: SymbolicZero, below) if part is None else part, ct, places,
-        is_leaf=lambda x: x is None,
-    ) if None in tree.leaves(ct, is_leaf=lambda x: x is None) else ct  # fmt: skip
 
 
 def _placed(cts: Values, types: Sequence[ArrayType]) -> list[Any]:

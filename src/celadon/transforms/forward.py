@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from celadon import errors
 from celadon.op import Through
 from celadon.program import Literal, fixed
-from celadon.tracing import Interpreter, Tracer, apply_in, interpreting, notes_lines, state, user_source
+from celadon.tracing import Interpreter, Recorded, Tracer, apply_in, interpreting, notes_lines, state, user_source
 from celadon.types import ArrayType, kind
 from celadon.vocabulary.arithmetic import add
 from celadon.vocabulary.shape import broadcast_in_dim
@@ -43,7 +43,13 @@ class Dual(Tracer):
         return self.primal.__index__()
 
     def origin(self) -> str:
-        return self.primal.origin() if isinstance(self.primal, Tracer) else "is being differentiated"
+        if isinstance(self.primal, Tracer):
+            return self.primal.origin()
+        known = isinstance(self.tangent, Recorded) and self.tangent.interpreter.late_names
+        return self.tangent.origin() if known else "is being differentiated"
+
+    def made(self) -> str:
+        return self.primal.made() if isinstance(self.primal, Tracer) else super().made()
 
 
 class Jvp:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from celadon import errors, tracing, tree, voids
 from celadon.program import Program
+from celadon.signature import parameters_of
 from celadon.tracing import interpreting, type_of
 from celadon.transforms import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (of ops that hold programs)
 from celadon.transforms.backward import Linear, pull
 from celadon.transforms.forward import Dual, Jvp
 from celadon.transforms.replay import replay
-from celadon.transforms.values import as_value, is_inexact, tangent_type, zero_tangent
+from celadon.transforms.values import as_value, form_words, is_inexact, tangent_type, zero_tangent
 from celadon.tree import PyTreeDef
-from celadon.tree_paths import keystr
+from celadon.tree_paths import KeyPath, keystr
 from celadon.tree_util import Partial
 from celadon.types import ArrayType, float0, kind
 from celadon.vocabulary.kinds import like
@@ -50,13 +51,16 @@ def name_of(function: Any) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
 
 
-def differentiated(function: Function, leaves: Sequence[Any], has_aux: bool, transform: str) -> Derivative:
-    """Run a function of flat values once, its tangents recorded."""
+def differentiated(
+    function: Function, leaves: Sequence[Any], has_aux: bool, transform: str, labels: Labels | None = None
+) -> Derivative:
+    """Run a function of flat values once, its tangents recorded; messages call the leaves by their labels."""
     outer = tracing.active()
     linear = Linear(name_of(function), outer, False)
     jvp = Jvp(outer, linear)
     jvp.name = name_of(function)
     moves = tuple([is_inexact(x.type) for x in leaves])
+    linear.late_names = labels.of(moves) if labels else ()
     inputs = [Dual(jvp, x, linear.input(x.type)) if moving else x for x, moving in zip(leaves, moves, strict=True)]
     with interpreting(jvp):
         result = function(inputs)
@@ -66,7 +70,7 @@ def differentiated(function: Function, leaves: Sequence[Any], has_aux: bool, tra
     pairs = [jvp.parts(x) for x in found]
     program = linear.program([t for _, t in pairs if t is not None])
     linear.open = jvp.open = False
-    primals = [_result(x, i, result, transform) for i, (x, _) in enumerate(pairs)]
+    primals = [_result(x, i, result, function) for i, (x, _) in enumerate(pairs)]
     auxiliary = tree.map(lambda x: jvp.parts(x)[0], auxiliary)
     return Derivative(primals, out_tree, program, moves, tuple([t is not None for _, t in pairs]), auxiliary)
 
@@ -75,17 +79,18 @@ def _split(result: Any, has_aux: bool, transform: str, function: str) -> tuple[A
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
-        found = f"{type(result).__name__}" + (f" of {len(result)}" if isinstance(result, tuple) else "")
+        leaves, form = tree.flatten(result)
+        found = form_words(form, [x.type for x in leaves if isinstance(x, tracing.Value)] or [type(result).__name__])
         raise errors.AuxiliaryMissing(transform=transform, function=function, found=found)
     return result
 
 
-def _result(x: Any, index: int, result: Any, transform: str) -> Any:
+def _result(x: Any, index: int, result: Any, function: Function) -> Any:
     try:
         return as_value(x)
     except errors.NotAnArray:
         path = keystr(tree.flatten_with_path(result)[0][index][0])
-        raise errors.ResultNotArray(function=transform, path=path, type=type(x).__name__) from None
+        raise errors.ResultNotArray(function=name_of(function), path=path, type=type(x).__name__) from None
 
 
 def pulled(made: Derivative, cts: Sequence[Any]) -> list[Any]:
@@ -167,15 +172,16 @@ def grad(
 def _gradient(fun: Function, argnums: Any, has_aux: bool, kind_of: tuple[bool, bool, str]) -> Function:
     holomorphic, _, transform = kind_of
     if not callable(fun):
-        raise errors.NotCallable(type=type(fun).__name__)
+        raise errors.NotCallable(transform=transform, type=type(fun).__name__)
 
     @functools.wraps(fun, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:
         places = chosen(argnums, len(args), transform, name_of(fun))
-        leaves, form = value_leaves([args[i] for i in places], transform)
+        leaves, labels = value_leaves([args[i] for i in places], fun, places)
+        form = labels.form
         for i, x in enumerate(leaves):
-            check_input(x.type, lambda i=i: path_of(form, i, places), kind_of, name_of(fun))
-        made = differentiated(flat_function(fun, form, places, args, kwargs), leaves, has_aux, transform)
+            check_input(x.type, lambda i=i: labels[i], kind_of, name_of(fun))
+        made = differentiated(flat_function(fun, form, places, args, kwargs), leaves, has_aux, transform, labels)
         value = _scalar(made, transform, name_of(fun), holomorphic)
         cts = pulled(made, [like(1, value)])
         found = form.unflatten([instantiated(ct, x.type) for ct, x in zip(cts, leaves, strict=True)])
@@ -185,22 +191,37 @@ def _gradient(fun: Function, argnums: Any, has_aux: bool, kind_of: tuple[bool, b
     return both
 
 
-def value_leaves(parts: Any, transform: str) -> tuple[list[Any], PyTreeDef]:
+class Labels:
+    """How messages call the leaves of some positional arguments of a function: by the parameter and the path in it."""
+
+    def __init__(self, fun: Function, form: PyTreeDef, places: Sequence[int], marks: Sequence[bool] = ()):
+        self.fun, self.form, self.places, self.marks = fun, form, places, marks
+
+    def of(self, marks: Sequence[bool]) -> Labels:
+        """Those of the leaves that are marked."""
+        return Labels(self.fun, self.form, self.places, marks)
+
+    def __getitem__(self, index: int) -> str:
+        first, *rest = tree.paths(self.form)[index]
+        return f"{parameters_of(self.fun).name_of(self.places[first.idx])}{keystr(tuple(rest))}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(self.form.num_leaves) if not self.marks or self.marks[i])
+
+
+def value_leaves(parts: Any, fun: Function, places: Sequence[int]) -> tuple[list[Any], Labels]:
+    """The leaves of some arguments of a function as values. Raises ArgumentNotArray, which names the leaf."""
     given, form = tree.flatten(parts)
-    try:
-        return [as_value(x) for x in given], form
-    except errors.NotAnArray:
-        for path, x in tree.flatten_with_path(parts)[0]:
-            if not isinstance(x, tracing.Value) and not hasattr(x, "__array__") and not isinstance(x, int | float | complex):
-                raise errors.ArgumentNotArray(
-                    argument=f"argument{keystr(path)}", function=transform, type=type(x).__name__
-                ) from None
-        raise
-
-
-def path_of(form: PyTreeDef, index: int, places: tuple[int, ...]) -> str:
-    path = tree.paths(form)[index]
-    return f"args[{places[path[0].idx]}]{keystr(path[1:])}"
+    labels = Labels(fun, form, places)
+    found: list[Any] = []
+    for x in given:
+        try:
+            found.append(as_value(x))
+        except errors.NotAnArray:
+            raise errors.ArgumentNotArray(
+                argument=labels[len(found)], function=name_of(fun), type=type(x).__name__
+            ) from None
+    return found, labels
 
 
 def check_input(type: ArrayType, path: Callable[[], str], kind_of: tuple[bool, bool, str], function: str) -> None:
@@ -234,7 +255,7 @@ def flat_function(
 
 def _scalar(made: Derivative, transform: str, function: str, holomorphic: bool) -> Any:
     if len(made.leaves) != 1 or made.tree != tree.structure(0) or made.leaves[0].type.shape:
-        found = str(made.leaves[0].type) if made.tree == tree.structure(0) else f"the tree {made.tree}"
+        found = form_words(made.tree, [x.type for x in made.leaves])
         raise errors.GradOfNonScalar(transform=transform, function=function, found=found)
     [value] = made.leaves
     letter = kind(value.type.dtype)
@@ -265,10 +286,10 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     >>> [float(ct) for ct in pullback(1.0)]
     [3.0, 2.0]
     """
-    leaves, form = value_leaves(list(primals), "vjp")
     places = tuple(range(len(primals)))
-    made = differentiated(flat_function(fun, form, places, primals, {}), leaves, has_aux, "vjp")
-    inputs, outputs = Form(form, _types(leaves)), Form(made.tree, _types(made.leaves))
+    leaves, labels = value_leaves(list(primals), fun, places)
+    made = differentiated(flat_function(fun, labels.form, places, primals, {}), leaves, has_aux, "vjp", labels)
+    inputs, outputs = Form(labels.form, _types(leaves)), Form(made.tree, _types(made.leaves))
     pullback = Partial(_Pullback(made._replace(leaves=[], auxiliary=None), inputs, outputs), _captured(made.program))
     value = made.tree.unflatten(made.leaves)
     return (value, pullback, made.auxiliary) if has_aux else (value, pullback)
@@ -309,7 +330,7 @@ def fitting(given: Any, form: Form, transform: str, what: str, unread: bool = Fa
     if structure != form.tree:
         whole, keep = voids.shown(form.tree)
         if (parting := tree.difference(whole, structure)) is not None:
-            place = {"transform": transform, "what": what, "path": keystr(parting.path)}
+            place = {"transform": transform, "what": what, "path": _at(parting.path)}
             raise errors.TangentMismatch(**place, found=parting.there, wanted=parting.here)
         leaves = list(itertools.compress(whole.flatten_up_to(given), keep))
     found: list[Any] = []
@@ -317,10 +338,14 @@ def fitting(given: Any, form: Form, transform: str, what: str, unread: bool = Fa
         wanted, own = tangent_type(type), _tangent_type_of(x)
         free = unread and wanted.dtype == float0
         if own is None or own.shape != wanted.shape or (own.dtype != wanted.dtype and not free):
-            place = {"transform": transform, "what": what, "path": keystr(tree.paths(form.tree)[i])}
+            place = {"transform": transform, "what": what, "path": _at(tree.paths(form.tree)[i])}
             raise errors.TangentMismatch(**place, found=own or f"{x.__class__.__name__}", wanted=wanted)
         found.append(None if wanted.dtype == float0 else as_value(x))
     return found
+
+
+def _at(path: KeyPath) -> str:
+    return f" at {keystr(path)}" if path else ""
 
 
 def _tangent_type_of(x: Any) -> ArrayType | None:
@@ -354,8 +379,9 @@ def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> An
         raise errors.TangentMismatch(
             transform="jvp", what="primals or tangents", path="", found=type(wrong).__name__, wanted="a tuple or list"
         )
-    leaves, form = value_leaves(list(primals), "jvp")
-    moved = fitting(list(tangents), Form(form, _types(leaves)), "jvp", "the tangent")
+    leaves, labels = value_leaves(list(primals), fun, range(len(primals)))
+    form = labels.form
+    moved = fitting(list(tangents), Form(form, _types(leaves)), f"jvp of {name_of(fun)}", "the tangent")
     outer = tracing.active()
     carrier = Jvp(outer)
     carrier.name = name_of(fun)
@@ -367,7 +393,7 @@ def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> An
     found, out_tree = tree.flatten(result)
     pairs = [carrier.parts(x) for x in found]
     carrier.open = False
-    values = [_result(x, i, result, "jvp") for i, (x, _) in enumerate(pairs)]
+    values = [_result(x, i, result, fun) for i, (x, _) in enumerate(pairs)]
     out = out_tree.unflatten(values)
     along = out_tree.unflatten([instantiated(t, x.type) for x, (_, t) in zip(values, pairs, strict=True)])
     return (out, along, tree.map(lambda x: carrier.parts(x)[0], auxiliary)) if has_aux else (out, along)
@@ -383,9 +409,10 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     >>> pushforward(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    leaves, form = value_leaves(list(primals), "linearize")
-    made = differentiated(flat_function(fun, form, tuple(range(len(primals))), primals, {}), leaves, has_aux, "linearize")
-    inputs, outputs = Form(form, _types(leaves)), Form(made.tree, _types(made.leaves))
+    places = tuple(range(len(primals)))
+    leaves, labels = value_leaves(list(primals), fun, places)
+    made = differentiated(flat_function(fun, labels.form, places, primals, {}), leaves, has_aux, "linearize", labels)
+    inputs, outputs = Form(labels.form, _types(leaves)), Form(made.tree, _types(made.leaves))
     pushforward = Partial(_Pushforward(made._replace(leaves=[], auxiliary=None), inputs, outputs), _captured(made.program))
     value = made.tree.unflatten(made.leaves)
     return (value, pushforward, made.auxiliary) if has_aux else (value, pushforward)

@@ -18,7 +18,6 @@ from celadon.transforms.gradients import (
     instantiated,
     jvp,
     name_of,
-    path_of,
     pulled,
     value_leaves,
 )
@@ -73,14 +72,15 @@ def hessian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = Fal
 
 def _jacobian(fun: Function, argnums: Any, has_aux: bool, kind_of: tuple[bool, bool, str], mode: Function) -> Function:
     if not callable(fun):
-        raise errors.NotCallable(type=type(fun).__name__)
+        raise errors.NotCallable(transform=kind_of[2], type=type(fun).__name__)
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         places = chosen(argnums, len(args), kind_of[2], name_of(fun))
-        leaves, form = value_leaves([args[i] for i in places], kind_of[2])
+        leaves, labels = value_leaves([args[i] for i in places], fun, places)
+        form = labels.form
         for i, x in enumerate(leaves):
-            check_input(x.type, lambda i=i: path_of(form, i, places), kind_of, name_of(fun))
+            check_input(x.type, lambda i=i: labels[i], kind_of, name_of(fun))
         flat = flat_function(fun, form, places, args, kwargs)
         rows, out, auxiliary = mode(flat, leaves, has_aux, kind_of)
         nested = [form.unflatten(row) for row in rows]

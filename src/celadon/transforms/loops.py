@@ -20,6 +20,7 @@ from celadon.transforms.bodies import (
     check_carry,
     known,
     name_of,
+    operands,
     require_callable,
     result,
     returning,
@@ -27,6 +28,7 @@ from celadon.transforms.bodies import (
     traced,
     value,
 )  # fmt: skip
+from celadon.transforms.values import form_words
 from celadon.tree import PyTreeDef
 from celadon.types import ArrayType, bool_, kind
 from celadon.vocabulary import control as ops
@@ -67,12 +69,11 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
         with contextlib.suppress(errors.ConcretizationTypeError):  # a transform stands around the loop: no Python loop can run
             return _python_while(cond_fun, body_fun, init_val)
     given, form = tree.flatten(voids.hidden(init_val))
-    one, names = _one_argument(form), Names((form, _first_parameter(body_fun)))
-    body, values = settled(
-        lambda types: traced(body_fun, Form(one, types, names)), [value(x) for x in given], lambda body: body.types
-    )
+    words = _words(body_fun, "while_loop", form)
+    one, names, state = _one_argument(form), Names(*words.carried), operands(words.loop, "init_val", given, form)
+    body, values = settled(lambda types: traced(body_fun, Form(one, types, names)), state, lambda body: body.types)
     shape = Form(form, tuple([x.type for x in values]), names)
-    check_carry("while_loop", body_fun, shape, body.tree, body.types)
+    check_carry(words.loop, body_fun, shape, body.tree, body.types)
     condition = traced(cond_fun, Form(one, shape.types, names))
     _check_condition(condition, cond_fun)
     return body.tree.unflatten(_looped(condition, body, values))
@@ -89,9 +90,35 @@ def _one_argument(form: PyTreeDef) -> PyTreeDef:
     return tree.treedef_tuple([form])
 
 
-def _first_parameter(function: Function) -> str:
+class Words(NamedTuple):
+    """How messages call a loop and what it carries; one that is made of another gives them to its step (`_calling`)."""
+
+    loop: str
+    carried: Sequence[tuple[PyTreeDef, str]]
+    row: str
+
+
+def _words(step: Function, loop: str, form: PyTreeDef) -> Words:
+    given = getattr(step, "words", None)
+    if given is None:
+        carry, row = _parameters(step)
+        return Words(loop, [(form, carry)], row)
+    loop, carried, row = given
+    return Words(loop, list(zip(form.children(), carried, strict=True)), row)
+
+
+def _calling(step: Function, function: Function, loop: str, carried: Sequence[str] = ()) -> Function:
+    """A step of ours, which messages call by the names of the function that it calls and of the loop that it makes up."""
+    step.__name__, vars(step)["words"] = name_of(function), (loop, carried, _parameters(function)[0])
+    return step
+
+
+def _parameters(function: Function) -> tuple[str, str]:
+    """How messages call the first two arguments of a function."""
     code = getattr(function, "__code__", None)
-    return code.co_varnames[0] if code is not None and code.co_argcount else "carry"
+    found = code.co_varnames[hasattr(function, "__self__") : code.co_argcount] if code is not None else ()
+    first, second = (found + ("carry", "x")[len(found) :])[:2]
+    return first, second
 
 
 def _check_condition(condition: Body, cond_fun: Function) -> None:
@@ -179,7 +206,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
         i, end, v = carry
         return add(i, fixed(1, i.type.dtype)), end, body_fun(i, v)
 
-    step.__name__ = name_of(body_fun)
+    i, v = _parameters(body_fun)
+    step = _calling(step, body_fun, "fori_loop", (i, "upper", v))
     return while_loop(_below, step, (start, stop, init_val))[2]
 
 
@@ -209,7 +237,7 @@ def _counted(start: int, length: int, body_fun: Function, init_val: Any, unroll:
         i, v = carry
         return (i + 1 if isinstance(i, int) else add(i, fixed(1, i.type.dtype)), body_fun(i, v)), None
 
-    step.__name__ = name_of(body_fun)
+    step = _calling(step, body_fun, "fori_loop", _parameters(body_fun))
     (_, found), _ = scan(step, (start, init_val), None, length=length, unroll=False if unroll is None else unroll)
     return found
 
@@ -245,13 +273,13 @@ def scan(
     require_callable("lax.scan", f=f)
     given, form = tree.flatten(voids.hidden(init))
     given_rows, rows_form = tree.flatten(xs)
-    arrays = [value(x) for x in given_rows]
-    count = _length("scan", arrays, Names((rows_form, "xs")), length)
+    words = _words(f, "scan", form)
+    arrays = operands(words.loop, "xs", given_rows, rows_form)
+    count = _length(words.loop, arrays, Names((rows_form, "xs")), length)
     steps = _unrolled(unroll, count)
     if tracing.disable_jit.value:
         return _python_scan(f, init, (arrays, rows_form), (count, bool(reverse)))
-    carried = form, _first_parameter(f)
-    both, names = tree.treedef_tuple([form, rows_form]), Names(carried, (rows_form, "x"))
+    both, names = tree.treedef_tuple([form, rows_form]), Names(*words.carried, (rows_form, words.row))
     row_types = tuple([row_type(x.type) for x in arrays])
 
     def trace(types: Types) -> Body:
@@ -259,9 +287,9 @@ def scan(
         _check_pair(body, f)
         return body
 
-    body, values = settled(trace, [value(x) for x in given], lambda body: _carried(body))
-    shape = Form(form, tuple([x.type for x in values]), Names(carried))
-    check_carry("scan", f, shape, body.tree.children()[0], _carried(body))
+    body, values = settled(trace, operands(words.loop, "init", given, form), _carried)
+    shape = Form(form, tuple([x.type for x in values]), Names(*words.carried))
+    check_carry(words.loop, f, shape, body.tree.children()[0], _carried(body))
     params = {"length": count, "reverse": bool(reverse), "unroll": steps}
     last, rows = body.tree.unflatten(_scanned(body, values, arrays, params))
     return last, voids.stacked(rows, count)
@@ -269,7 +297,7 @@ def scan(
 
 def _check_pair(body: Body, f: Function) -> None:
     if body.tree == tree.LEAF_TREEDEF or len(body.tree.children()) != 2:
-        raise errors.ScanResultNotPair(function=name_of(f), found=f"{body.tree}")
+        raise errors.ScanResultNotPair(function=name_of(f), found=form_words(body.tree, body.types))
 
 
 def _carried(body: Body) -> Types:
@@ -366,13 +394,12 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     def step(carry: tuple[()], x: Any) -> Any:
         return carry, f(x)
 
-    step.__name__ = name_of(f)
-    return scan(step, (), xs)[1]
+    return scan(_calling(step, f, "map"), (), xs)[1]
 
 
 def _in_batches(f: Function, xs: Any, size: int) -> Any:
     given, form = tree.flatten(xs)
-    arrays = [value(x) for x in given]
+    arrays = operands("map", "xs", given, form)
     count = _length("map", arrays, Names((form, "xs")), None)
     mapped = mapping.vmap(f)
     batches = count // size if size else 0

@@ -40,7 +40,7 @@ def vmap(
     Array([0, 2, 4], dtype=int32)
     """
     if not callable(fun):
-        raise errors.NotCallable(type=type(fun).__name__)
+        raise errors.NotCallable(transform="vmap", type=type(fun).__name__)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     _check_entries("in_axes", in_axes)
@@ -99,7 +99,12 @@ class _Call:
             extra = f", and {len(self.kwargs)} by keyword ({', '.join(self.kwargs)}), which are mapped by axis 0"
             reason = f"it has {len(in_axes)} entries for {len(self.args)} positional arguments{extra if self.kwargs else ''}"
             raise errors.BatchSpecInvalid(option="in_axes", value=repr(in_axes), reason=reason)
-        return tree.spread(in_axes, tree.structure(self.args), _is_none, "in_axes", "the arguments") + keyword
+        try:
+            return tree.spread(in_axes, tree.structure(self.args), _is_none, "in_axes", "the arguments") + keyword
+        except (errors.TreeTypesDiffer, errors.TreeLengthsDiffer, errors.TreeKeysDiffer, errors.TreeMetadataDiffers):
+            for i, (axes, x) in enumerate(zip(in_axes, self.args, strict=True)):  # again, for a message that names the argument
+                tree.spread(axes, tree.structure(x), _is_none, f"in_axes[{i}]", f"argument {self.parameters.name_of(i)}")
+            raise
 
     def _axis(self, index: int, axis: Any) -> int:
         x = self.leaves[index] = _value(self.leaves[index], lambda: self.label(index), self.name)
@@ -140,35 +145,49 @@ def _value(x: Any, label: Callable[[], str], function: str) -> Any:
         raise errors.MappedNotArray(argument=label(), function=function, type=type(x).__name__) from None
 
 
+def _result(x: Any, path: Callable[[], str], function: str) -> Any:
+    try:
+        return as_value(x)
+    except errors.NotAnArray:
+        raise errors.ResultNotArray(function=function, path=path(), type=type(x).__name__) from None
+
+
 def _mapped(call: _Call, axes: Sequence[int | None], out_axes: Any, named: tuple[int, Any]) -> Any:
     size, axis_name = named
     batch = Batch(tracing.active(), size, axis_name)
-    batch.name = call.name
-    inputs = [_member(batch, x, i) for x, i in zip(call.leaves, axes, strict=True)]
+    batch.name, batch.label = call.name, call.label
+    inputs = [_member(batch, x, axis, 1 << i) for i, (x, axis) in enumerate(zip(call.leaves, axes, strict=True))]
     args, kwargs = call.form.unflatten(inputs)
     with interpreting(batch), inside_axis(axis_name, size):
         result = call.fun(*args, **kwargs)
     batch.open = False
     found, out_tree = tree.flatten(result)
     wanted = tree.spread(out_axes, out_tree, _is_none, "out_axes", "the results")
-    pairs = [(x, None) if voids.is_void(x) else batch.parts(_value(x, lambda: "a result", call.name)) for x in found]
-    return out_tree.unflatten([_placed(x, i, w, (size, out_axes)) for (x, i), w in zip(pairs, wanted, strict=True)])
+    results = [x if voids.is_void(x) else _result(x, lambda k=k: _path(out_tree, k), call.name) for k, x in enumerate(found)]
+    pairs = zip([batch.parts(x) for x in results], wanted, strict=True)
+    return out_tree.unflatten(
+        [_placed((x, i), w, (size, out_axes), lambda k=k: _path(out_tree, k)) for k, ((x, i), w) in enumerate(pairs)]
+    )
 
 
-def _member(batch: Batch, x: Any, axis: int | None) -> Any:
+def _member(batch: Batch, x: Any, axis: int | None, source: int) -> Any:
     if axis is None or not voids.is_void(x):
-        return batch.joined(x, axis)
+        return batch.joined(x, axis, source)
     return voids.array((*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
-def _placed(x: Any, axis: int | None, wanted: int | None, batch: tuple[int, Any]) -> Any:
-    size, out_axes = batch
+def _path(form: tree.PyTreeDef, index: int) -> str:
+    return keystr(tree.paths(form)[index])
+
+
+def _placed(part: tuple[Any, int | None], wanted: int | None, batch: tuple[int, Any], path: Callable[[], str]) -> Any:
+    (x, axis), (size, out_axes) = part, batch
     if wanted is None and axis is not None:
-        reason = "None is for results that all members share, and this one differs between them"
+        reason = f"None is for results that all members share, and result{path()} differs between them"
         raise errors.BatchSpecInvalid(option="out_axes", value=repr(out_axes), reason=reason)
     ndim = len(x.shape) + (axis is None)
     if wanted is not None and not -ndim <= wanted < ndim:
-        raise errors.BatchAxisOutOfRange(option="out_axes", axis=wanted, argument="a result", ndim=ndim)
+        raise errors.BatchAxisOutOfRange(option="out_axes", axis=wanted, argument=f"result{path()}", ndim=ndim)
     if voids.is_void(x):
         place = None if wanted is None else wanted % ndim
         return x if place is None else voids.array((*x.shape[:place], size, *x.shape[place:]))

@@ -60,6 +60,8 @@ def checkpoint(
     """
     if concrete is not None:
         raise errors.ConcreteRemoved()
+    if policy is not None and not callable(policy):
+        raise errors.NotCallable(transform="the policy of checkpoint", type=type(policy).__name__)
     given = (prevent_cse, policy, static_argnums, static_argnames)
     if fun is None:
         return lambda function: _Checkpointed(function, *given)
@@ -76,7 +78,7 @@ class _Checkpointed:
 
     def __init__(self, function: Function, prevent_cse: Any, policy: Policy | None, argnums: Any, argnames: Any):
         if not callable(function):
-            raise errors.NotCallable(type=type(function).__name__)
+            raise errors.NotCallable(transform="checkpoint", type=type(function).__name__)
         functools.update_wrapper(self, function, updated=())
         self.name = name_of(function)
         self.parameters: Parameters = parameters_of(function)

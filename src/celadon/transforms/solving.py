@@ -184,7 +184,7 @@ def _minus(x: Any, y: Any) -> Any:
 
 def _transpose(cts: Values, operands: Values, *, system: System) -> list[Any]:
     if system.transpose_solve is None or any(type(x) is Var for x in operands[: len(operands) - system.size]):
-        raise errors.NotTransposable(op="custom_linear_solve", what="a function without transpose_solve")
+        raise errors.NotTransposable(op="custom_linear_solve", place="", what="a function without transpose_solve")
     matrix, turned, solver, back, b = system.parts(operands)
     m, t, s, r = system.counts
     other = System(cast(Any, system.vecmat), system.matvec, system.transpose_solve, system.solve, (t, m, r, s), system.size)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from celadon import tracing, voids
 from celadon.program import Literal
 from celadon.tracing import Value, outside
+from celadon.tree import PyTreeDef
+from celadon.tree_partings import describe
 from celadon.types import ArrayType, float0, kind
 from celadon.vocabulary.conversion import convert
 from celadon.vocabulary.shape import broadcast_in_dim
@@ -37,3 +40,13 @@ def zero_tangent(type: ArrayType) -> Any:
 def tangent_type(type: ArrayType) -> ArrayType:
     """The type of a value's tangent: its own, or float0."""
     return type if is_inexact(type) else ArrayType(type.shape, float0)
+
+
+def form_words(treedef: PyTreeDef, types: Sequence[ArrayType | str]) -> str:
+    """A result in words: the type of an array, or which container it is.
+
+    >>> from celadon import tree
+    >>> form_words(tree.structure((0, 0)), ())
+    'a tuple of 2'
+    """
+    return str(types[0]) if treedef.num_leaves == 1 and treedef.num_nodes == 1 else describe(treedef.root)

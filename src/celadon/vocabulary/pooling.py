@@ -130,7 +130,7 @@ def _gather_back(ct: Any, t: Any, x: Any, *, direction: str, **params: Any) -> A
     """Each cotangent added to where its element was selected: the array is padded with what is never selected."""
     if any(d != 1 for d in params["window_dilations"]):
         raise errors.NotTransposable(op=f"select_and_gather_add with window_dilations {params['window_dilations']}",
-                                     what="the extremes of windows")  # fmt: skip
+                                     place="", what="the extremes of windows")  # fmt: skip
     dtype, base = x.type.dtype, params["base_dilations"]
     low, high = (tuple([pair[k] for pair in params["padding"]]) for k in range(2))
     never = fixed((lowest if direction == "GE" else highest)(dtype), dtype)
