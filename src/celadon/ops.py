@@ -10,6 +10,7 @@ import numpy as np
 
 from celadon import errors
 from celadon.numpy import creation, reductions
+from celadon.numpy.positions import concrete
 from celadon.numpy.promotion import array
 from celadon.numpy.ranges import arange
 from celadon.numpy.updates import Elements
@@ -31,7 +32,7 @@ def _segment(name: str, combination: str, doc: str, shown: str) -> Function:
         unique_indices: bool = False, bucket_size: int | None = None, mode: Any = None, out_sharding: Any = None,
     ) -> Any:  # fmt: skip
         x, ids = array(data, name), array(segment_ids, name)
-        count = _segments(ids, num_segments)
+        count = _segments(name, ids, num_segments)
         flags = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
         flags |= {"mode": "drop" if mode is None else mode, "wrap_negative_indices": False}
         if bucket_size is None:
@@ -47,8 +48,8 @@ def _segment(name: str, combination: str, doc: str, shown: str) -> Function:
     return function
 
 
-def _segments(ids: Any, num_segments: Any) -> int:
-    count = int(np.max(np.asarray(ids))) + 1 if num_segments is None else operator.index(num_segments)
+def _segments(name: str, ids: Any, num_segments: Any) -> int:
+    count = int(np.max(concrete(ids, name))) + 1 if num_segments is None else operator.index(num_segments)
     if count < 0:
         raise errors.ShapeInvalid(shape=(count,))
     return count

@@ -68,7 +68,7 @@ class ResultSizeTraced(ConcretizationTypeError):
     message = "{called} needs the values of a traced {type} in {function}, as they decide the size of its result; it {origin}"
     cause = "Shapes are known while a function is traced, and the values of its arguments are not."
     cure = (
-        "Say how many results there are (size=, length= or total_repeat_length=), or keep the size with the "
+        "Say how many results there are (size=, length=, num_segments= ...), or keep the size with the "
         "three-argument celadon.numpy.where."
     )
     when = "When nonzero, where(mask), unique, repeat, bincount and their kin meet a traced array under jit, vmap or in a loop."
