@@ -275,7 +275,7 @@ class PlaceOutOfRange(CeladonError, IndexError, ValueError):
     message = "{function} got {index} for an axis of extent {extent}"
     cause = "The axis has no such place, or not as many elements."
     cure = "Pass a number that the extent allows."
-    when = "When index_in_dim gets a place outside the axis, or top_k more elements than there are."
+    when = "When index_in_dim or choose get a place outside the axis, or top_k more elements than there are."
     trigger = "from celadon import lax\nlax.top_k(cnp.ones(3), 4)"
     cured = "from celadon import lax\nlax.top_k(cnp.ones(3), 2)"
 

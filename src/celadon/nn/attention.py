@@ -144,7 +144,8 @@ def _masks(masking: Masking, extents: tuple[int, int]) -> list[Any]:
     queries, keys = extents
     found: list[Any] = []
     if masking.is_causal or masking.window is not None:
-        row, column = ranges.arange(queries)[:, None], ranges.arange(keys)[None, :]
+        row = shapes.expand_dims(ranges.arange(queries), (0, 1, 2, 4))
+        column = shapes.expand_dims(ranges.arange(keys), (0, 1, 2, 3))
         found += [column <= row] if masking.is_causal else []
         if masking.window is not None:
             before, after = masking.window

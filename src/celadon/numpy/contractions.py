@@ -325,7 +325,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     count = column.type.shape[0] if N is None else N
     powers = ops.iota(shape=(count,), dtype=canonical(np.int64), dimension=0)
     exponents = powers if increasing else ops.subtract(literal(count - 1, powers.type.dtype), powers)
-    return column**exponents
+    return column ** expanded(exponents, (0,))
 
 
 def convolve(

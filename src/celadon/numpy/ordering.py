@@ -226,7 +226,8 @@ def isin(
     Array([False,  True, False], dtype=bool)
     """
     x, tests = array(element, "isin"), ravel(array(test_elements, "isin"))
-    found = any_of(expanded(x, (x.type.ndim,)) == tests, -1) if tests.type.size else x != x
+    rows = expanded(tests, tuple(range(x.type.ndim)))
+    found = any_of(expanded(x, (x.type.ndim,)) == rows, -1) if tests.type.size else x != x
     return ops.not_(found) if invert else found
 
 
@@ -247,7 +248,7 @@ def bincount(
         length = max(int(host.max()) + 1 if host.size else 0, minlength)
     numbers = ops.iota(shape=(length,), dtype=canonical(np.int64), dimension=0)
     inside = ops.maximum(*same("bincount", found, 0))
-    here = expanded(numbers, (1,)) == inside
+    here = expanded(numbers, (1,)) == expanded(inside, (0,))
     if weights is None:
         return sum_of(here, 1)
-    return sum_of(truth(here) * array(weights, "bincount"), 1)
+    return sum_of(truth(here) * expanded(array(weights, "bincount"), (0,)), 1)

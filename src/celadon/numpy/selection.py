@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celadon import errors, vocabulary as ops
+from celadon.array import Array
 from celadon.numpy.comparison import compared, isnan, truth
 from celadon.numpy.positions import nonzero
 from celadon.numpy.promotion import (
@@ -99,16 +100,19 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """For each element of a, the element of the choice with that number.
 
-    Args: a: integers; choices: arrays; mode: "clip" or "wrap" for numbers out of range ("raise" can't be done in a program).
+    Args: a: integers; choices: arrays; mode: "clip" or "wrap" numbers out of range, or "raise" PlaceOutOfRange, for which
+        the numbers must be concrete.
 
-    >>> choose(np.array([0, 1]), [np.array([1, 2]), np.array([3, 4])], mode="clip")
+    >>> choose(np.array([0, 1]), [np.array([1, 2]), np.array([3, 4])])
     Array([1, 4], dtype=int32)
     """
     no_out("choose", out)
-    if mode not in ("clip", "wrap"):
-        raise errors.OptionUnknown(function="choose", argument="mode", value=mode, allowed="'clip' or 'wrap'")
+    if mode not in ("clip", "wrap", "raise"):
+        raise errors.OptionUnknown(function="choose", argument="mode", value=mode, allowed="'clip', 'wrap' or 'raise'")
     arrays = same("choose", *(choices if isinstance(choices, tuple | list) else list(array(choices))))
     index = operand(a, "choose")
+    if mode == "raise":
+        _check_places(index, len(arrays))
     shape = common_shape("choose", index.type.shape, *[x.type.shape for x in arrays])
     index, arrays = _spread(index, shape), [_spread(x, shape) for x in arrays]
     if mode == "wrap":
@@ -117,6 +121,13 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     for number, choice in enumerate(arrays[1:], 1):
         result = ops.select(index >= number, choice, result)
     return result
+
+
+def _check_places(index: Any, count: int) -> None:
+    host = index.host if type(index) is Array else np.asarray(index.tolist())  # a traced value refuses
+    outside = host[(host < 0) | (host >= count)]
+    if outside.size:
+        raise errors.PlaceOutOfRange(function="choose", index=int(outside[0]), extent=count)
 
 
 def piecewise(x: Any, condlist: Any, funclist: list[Any], *args: Any, **kw: Any) -> Any:

@@ -286,6 +286,7 @@ def multigammaln(a: Any, d: int) -> Any:
     dtype = a.type.dtype
     constant = literal(0.25 * d * (d - 1) * math.log(math.pi), dtype)
     halves = ops.divide(ops.iota(shape=(d,), dtype=dtype, dimension=0), fixed(2, dtype))
+    halves = shapes.expand_dims(halves, tuple(range(a.type.ndim)))
     return reductions.sum(gammaln(shapes.expand_dims(a, -1) - halves), axis=-1) + constant
 
 
