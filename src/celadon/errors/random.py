@@ -99,9 +99,9 @@ class OptionsExclude(CeladonError, ValueError):
     code = "CEL468"
     title = "Two options say the same thing"
     message = "{function} got both {one} and {other}, which exclude each other"
-    cause = "Both options name the generator of the key."
+    cause = "Both options set the same thing, and only one of them can hold."
     cure = "Pass one of them."
-    when = "When random.key or random.wrap_key_data gets impl= and dtype=."
+    when = "When random.key or random.wrap_key_data gets impl= and dtype=, or var or std get ddof= and correction=."
     trigger = "celadon.random.key(0, impl='threefry2x32', dtype='threefry2x32')"
     cured = "celadon.random.key(0, dtype='threefry2x32')"
 

@@ -93,7 +93,7 @@ def _running(op: Any, x: Any, axis: int | None, dtype: Any) -> Any:
     i = axis_of(axis, x.type.ndim)
     wanted = dtype or (canonical(np.int64) if x.type.dtype == bool_ else x.type.dtype)
     if wanted == bool_:
-        return converted(op(converted(x, canonical(np.int64)), axis=i, reverse=False), bool_)
+        return converted(op(converted(converted(x, bool_), canonical(np.int64)), axis=i, reverse=False), bool_)
     return op(converted(x, wanted), axis=i, reverse=False)
 
 

@@ -26,7 +26,7 @@ from celadon.numpy.promotion import (
 )
 from celadon.numpy.transcendentals import log10
 from celadon.program import Literal, fixed, literal
-from celadon.types import DType, Shape, canonical, is_inexact, result_type
+from celadon.types import DType, Shape, bool_, canonical, is_inexact, result_type
 from celadon.vocabulary.call import named
 
 
@@ -95,7 +95,7 @@ def _linspace(start: Any, stop: Any, *, num: int, endpoint: bool, dtype: DType, 
     step = ops.divide(ops.subtract(stop, start), literal(divisor, compute)) if divisor > 0 else _no_step(shape, compute)
     result = _between(start, stop, num, endpoint, axis_of(axis, len(shape) + 1))
     if not is_inexact(dtype):
-        result = converted(ops.floor(result), dtype)
+        result = converted(result if dtype == bool_ else ops.floor(result), dtype)
     return (result, step) if retstep else result
 
 

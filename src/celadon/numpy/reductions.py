@@ -55,7 +55,7 @@ def reduced(reduction: Reduction, a: Any, options: Options, promote: bool = True
         x = _masked(reduction, x, options)
     found = reduction.op(x, axes=axes)
     if options.initial is not None:
-        found = reduction.join(converted(operand(options.initial), compute), found)
+        found = reduction.join(converted(_scalar(reduction.name, options.initial), compute), found)
     if options.keepdims:
         found = expanded(found, axes)
     return converted(found, result_dtype)
@@ -93,9 +93,18 @@ def _require_elements(reduction: Reduction, x: Any, axes: Axes) -> None:
 def _masked(reduction: Reduction, x: Any, options: Options) -> Any:
     if reduction.nothing is None and options.initial is None:
         raise errors.InitialMissing(function=reduction.name)
-    dtype = x.type.dtype
+    dtype, mask = x.type.dtype, operand(options.where, reduction.name)
+    accept(f"the argument where of {reduction.name}", mask.type.dtype, "b")
     nothing = reduction.nothing(dtype) if reduction.nothing else _LIMITS[reduction.name](dtype)
-    return chosen(operand(options.where, reduction.name), x, fixed(nothing, dtype))
+    return chosen(mask, x, fixed(nothing, dtype))
+
+
+def _scalar(name: str, initial: Any) -> Any:
+    found = operand(initial, name)
+    if found.type.shape:
+        reason = "it is the value of no element, a scalar"
+        raise errors.DimensionsUnfit(function=name, argument="initial", value="an array", shape=found.type.shape, reason=reason)
+    return found
 
 
 _LIMITS: dict[str, Callable[[DType], Any]] = {"max": lowest, "min": highest}
@@ -297,6 +306,7 @@ def counted(x: Any, axes: Axes, where: Any, dtype: DType, keepdims: bool) -> Any
     """How many elements are reduced: a literal, or the sum of a mask."""
     if where is None:
         return literal_count(x, axes, dtype)
+    accept("the argument where of mean", operand(where).type.dtype, "b")
     mask = converted(broadcast_to(where, x.type.shape), canonical(np.int64))
     return reduced(_SUM, mask, Options(axes, dtype, keepdims))
 

@@ -35,7 +35,7 @@ def var(
     Array(1., dtype=float32)
     """
     no_out("var", out)
-    return _spread(_var, "var", a, (axis, dtype, keepdims), (ddof if correction is None else correction, where, mean))
+    return _spread(_var, "var", a, (axis, dtype, keepdims), (_correction("var", ddof, correction), where, mean))
 
 
 def std(
@@ -48,7 +48,15 @@ def std(
     Array(1., dtype=float32)
     """
     no_out("std", out)
-    return _spread(_std, "std", a, (axis, dtype, keepdims), (ddof if correction is None else correction, where, mean))
+    return _spread(_std, "std", a, (axis, dtype, keepdims), (_correction("std", ddof, correction), where, mean))
+
+
+def _correction(name: str, ddof: Any, correction: Any) -> Any:
+    if correction is None:
+        return ddof
+    if not isinstance(ddof, int) or ddof != 0:
+        raise errors.OptionsExclude(function=name, one="ddof", other="correction")
+    return correction
 
 
 def _spread(function: Any, name: str, a: Any, options: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
@@ -106,7 +114,7 @@ def average(
 ) -> Any:
     """The mean, each element counted as often as its weight says; with returned also the sum of the weights.
 
-    Args: weights: of a's shape, or one for each element along the axis.
+    Args: weights: of a's shape, or of the extents of the axes, in the order in which `axis` names them.
 
     >>> average(np.array([1.0, 3.0], "float32"), weights=np.array([3.0, 1.0], "float32"))
     Array(1.5, dtype=float32)
@@ -125,12 +133,11 @@ def average(
 def _weights(x: Any, weights: Any, axis: Any) -> Any:
     if weights.type.shape == x.type.shape:
         return weights
-    if axis is None or weights.type.ndim != 1:
+    axes = () if axis is None else axes_of(axis, x.type.ndim)
+    if weights.type.shape != tuple(x.type.shape[i] for i in axes):
         raise errors.ShapesDiffer(op="average", shapes=f"{x.type.shape} and weights {weights.type.shape}")
-    (i,) = axes_of(axis, x.type.ndim)
-    if weights.type.shape[0] != x.type.shape[i]:
-        raise errors.ShapesDiffer(op="average", shapes=f"{x.type.shape} and weights {weights.type.shape}")
-    return reshape(weights, tuple(-1 if k == i else 1 for k in range(x.type.ndim)))
+    turned = ops.transpose(weights, permutation=tuple(np.argsort(axes).tolist()))
+    return reshape(turned, tuple(n if k in axes else 1 for k, n in enumerate(x.type.shape)))
 
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
