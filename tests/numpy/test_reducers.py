@@ -13,9 +13,10 @@ X = np.array([0.1, 0.1, 0, -0.5], np.float32)
 A = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
 W = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
 REDUCERS = ("sum", "prod", "max", "min", "nansum", "nanprod", "nanmax", "nanmin")
+RUNNING = ("cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod")
 
 
-@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod", "sum", "prod"])
+@pytest.mark.parametrize("name", [*RUNNING, "sum", "prod"])
 def test_sums_of_booleans_count_what_is_not_zero(name):
     agree(lambda m, n: getattr(n, name)(X, dtype=bool))
     agree(lambda m, n: m.jit(lambda x: getattr(n, name)(x, dtype=bool))(X))
