@@ -442,14 +442,6 @@ NO_PROGRAM: dict[str, str] = {
 }  # fmt: skip
 
 
-# Callables that need concrete arrays, and why.
-CONCRETE: dict[str, str] = {
-    f"numpy.{name}": "how many elements differ decides the shape of the result"
-    for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
-                 "unique_inverse", "unique_values")
-}  # fmt: skip
-
-
 OPS: dict[str, Form | list[Form]] = {
     f"segment_{kind}": lambda f, k: f(k.x, k.rows % 2, 3) for kind in ("sum", "prod", "min", "max")
 }
@@ -491,12 +483,8 @@ class Call:
         return lambda arrays: self(Kit(sizes, arrays)), arrays_of(sizes)
 
 
-def calls(concrete: bool = False) -> Iterator[Call]:
-    """Every form of every public callable that makes a program, or of those that need concrete arrays."""
-    return (call for call in _calls() if (call.name.partition("/")[0] in CONCRETE) == concrete)
-
-
-def _calls() -> Iterator[Call]:
+def calls() -> Iterator[Call]:
+    """Every form of every public callable that makes a program."""
     for module, table in TABLES.items():
         for name, function in public(MODULES[module]).items():
             if f"{module}.{name}" in NO_PROGRAM:
@@ -509,11 +497,11 @@ def _calls() -> Iterator[Call]:
 
 def left_out() -> list[str]:
     """Public callables that no form and no reason stands for."""
-    known = {call.name.partition("/")[0] for call in _calls()} | NO_PROGRAM.keys()
+    known = {call.name.partition("/")[0] for call in calls()} | NO_PROGRAM.keys()
     return [f"{m}.{name}" for m, module in MODULES.items() for name in public(module) if f"{m}.{name}" not in known]
 
 
 def stale() -> list[str]:
     """Names in the tables that are not public."""
-    tables = {f"{module}.{name}" for module, table in TABLES.items() for name in table} | NO_PROGRAM.keys() | CONCRETE.keys()
+    tables = {f"{module}.{name}" for module, table in TABLES.items() for name in table} | NO_PROGRAM.keys()
     return sorted(tables - {f"{m}.{name}" for m, module in MODULES.items() for name in public(module)})

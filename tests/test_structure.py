@@ -8,7 +8,7 @@ import pytest
 
 import celadon
 import celadon.numpy as cnp
-from celadon import cache, compiler, errors
+from celadon import cache, compiler
 from tests import callables
 from tests.bits import bits
 
@@ -69,14 +69,6 @@ def test_lifted_numbers_give_the_bits_of_baked_ones(call):
         with cache.lifting(False):
             baked = celadon.jit(function)(arrays)
         assert bits(lifted) == bits(baked)
-
-
-@pytest.mark.parametrize("call", list(callables.calls(concrete=True)), ids=str)
-def test_what_needs_concrete_arrays_says_so_under_jit(call):
-    function, arrays = call.on(callables.FIRST)
-    assert celadon.tree.leaves(function(arrays))
-    with pytest.raises(errors.NonConcreteBooleanIndexError):
-        celadon.jit(function)(arrays)
 
 
 def test_exceptions_name_calls():

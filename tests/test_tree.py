@@ -621,6 +621,15 @@ def test_functions_that_unravel_alike_are_equal() -> None:
     assert not any(ravel_pytree(other)[1] == unravel for other in others)
 
 
+@pytest.mark.parametrize("numbers", [[1, 2.0], [1.0, 2.0], [np.float32(1), 2.0]], ids=["mixed", "floats", "typed"])
+def test_numbers_of_several_dtypes_are_not_weak_once_ravelled(numbers: Any) -> None:
+    def weakness(ravel: Any) -> Any:
+        vector, unravel = ravel(numbers)
+        return [(str(x.dtype), x.weak_type) for x in (vector, *unravel(vector))]
+
+    assert weakness(ravel_pytree) == weakness(jax.flatten_util.ravel_pytree)
+
+
 @pytest.mark.parametrize("change", [
     lambda v: v[:2], lambda v: v[None], lambda v: v > 0, lambda v: v.astype(np.float16),
 ], ids=["short", "deep", "bool", "half"])  # fmt: skip

@@ -36,6 +36,7 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
         return empty, lambda vector: form.unflatten([])
     types = [x.type for x in values]
     dtype, weak = result_type(types)
+    weak = weak and len({t.dtype for t in types}) == 1
     flat = [reshape(converted(x, dtype, weak), shape=(x.type.size,)) for x in values]
     vector = concatenate(*flat, dimension=0)
     return vector, _Unravel(form, tuple(types), vector.type)
@@ -58,7 +59,7 @@ class _Unravel:
         value = as_value(vector)
         parts = [self._part(value, k) for k in range(len(self.types))]
         if mixed:
-            parts = [converted(x, t.dtype, t.weak_type) for x, t in zip(parts, self.types, strict=True)]
+            parts = [converted(x, t.dtype) for x, t in zip(parts, self.types, strict=True)]
         return self.form.unflatten(parts)
 
     def __eq__(self, other: object) -> bool:

@@ -57,9 +57,8 @@ def _sized(x: Any, size: int, fill_value: Any) -> tuple[Any, ...]:
 
 
 def _first(x: Any, size: int) -> Any:
-    taken = min(size, x.type.size)
-    x = ops.slice_(x, start_indices=(0,), limit_indices=(taken,), strides=(1,))
-    return ops.pad(x, constant(0, x), low=(0,), high=(size - taken,), interior=(0,)) if taken < size else x
+    """Cut or filled up by one op, so that no size decides the structure."""
+    return ops.pad(x, constant(0, x), low=(0,), high=(size - x.type.size,), interior=(0,))
 
 
 def _fill(fill_value: Any, axis: int, size: int, dtype: DType) -> Any:

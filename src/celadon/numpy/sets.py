@@ -1,15 +1,20 @@
-"""Sets of elements: unique ones, unions, intersections and differences, of concrete arrays."""
+"""Sets of elements: unique ones, unions, intersections and differences; of traced arrays where a size is given."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from celadon import errors
 from celadon.array import as_array
-from celadon.numpy.ordering import zero_like
+from celadon.numpy.joining import concatenate
+from celadon.numpy.ordering import isin, zero_like
 from celadon.numpy.positions import concrete
-from celadon.numpy.promotion import array, same
+from celadon.numpy.promotion import array, axis_of, converted, same
+from celadon.numpy.shapes import ravel, reshape
+from celadon.numpy.sized_sets import elements_of_size, intersection_of_size, members_of_size, unique_of_size
 
 
 class UniqueAll(NamedTuple):
@@ -33,42 +38,42 @@ def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None,
     *, equal_nan: bool = True, size: int | None = None, fill_value: Any = None, sorted: bool = True,
 ) -> Any:  # fmt: skip
-    """The different elements of a concrete array, in order; with return_... also where, which and how many they are.
+    """The different elements of an array, in order; with return_... also where, which and how many they are.
 
-    Args: axis: compare the parts along an axis instead; size, fill_value: cut or fill up the result to a size.
-    Raises ResultSizeTraced for a traced array: how many elements differ decides the shape.
+    Args: axis: compare the parts along an axis instead; size: the number of results, needed while tracing; fill_value: what
+    stands after the last one, by default the first.
+    Raises ResultSizeTraced for a traced array without size: how many elements differ decides the shape.
 
     >>> unique(np.array([3, 1, 3]))
     Array([1, 3], dtype=int32)
     """
-    host = concrete(array(ar, "unique"), "unique")
-    found = np.unique(
-        host, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan
-    )  # fmt: skip
-    parts = [_sized(p, size, fill, axis or 0) for p, fill in zip(found, _fills(found, fill_value, size), strict=True)]
-    parts[2] = as_array(np.asarray(found[2]))
+    x = array(ar, "unique")
+    if size is None:
+        made = np.unique(
+            concrete(x, "unique"), return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan
+        )  # fmt: skip
+        parts = [as_array(np.asarray(part)) for part in made]
+    else:
+        parts = _parts_of_size(x, axis, equal_nan, operator.index(size), fill_value)
     wanted = [True, return_index, return_inverse, return_counts]
     results = tuple(p for p, w in zip(parts, wanted, strict=True) if w)
     return results[0] if len(results) == 1 else results
 
 
-def _fills(found: Any, fill_value: Any, size: int | None) -> tuple[Any, ...]:
-    values = found[0]
-    first = fill_value if fill_value is not None else (values.min() if values.size else 0)
-    return first, found[1][0] if found[1].size else 0, 0, 0
-
-
-def _sized(x: Any, size: int | None, fill: Any, axis: int) -> Any:
-    if size is None:
-        return as_array(x)
-    axis = axis if x.ndim > 1 else 0
-    x = np.take(x, range(min(size, x.shape[axis])), axis)
-    width = [(0, size - x.shape[axis] if i == axis else 0) for i in range(x.ndim)]
-    return as_array(np.pad(x, width, constant_values=np.asarray(fill).astype(x.dtype)))
+def _parts_of_size(x: Any, axis: int | None, equal_nan: bool, size: int, fill: Any) -> list[Any]:
+    whole = ravel(x) if axis is None else x
+    i = 0 if axis is None else axis_of(axis, x.type.ndim)
+    if not whole.type.shape[i] and size and fill is None:
+        raise errors.DimensionsUnfit(
+            function="unique", argument="ar", value="an empty array", shape=x.type.shape, reason="nothing can fill it"
+        )  # fmt: skip
+    found = unique_of_size(whole, i, equal_nan, size, fill)
+    inverse = found.inverse if axis is not None else reshape(found.inverse, x.type.shape)
+    return [found.values, found.indices, inverse, found.counts]
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements of a concrete array, in order.
+    """The different elements of an array, in order.
 
     >>> unique_values(np.array([3, 1, 3]))
     Array([1, 3], dtype=int32)
@@ -103,58 +108,81 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def _set(name: str, ar1: Any, ar2: Any, **options: Any) -> Any:
-    x, y = array(ar1), array(ar2)
-    dtype = same("set", zero_like(x), zero_like(y))[0].type.dtype
-    hosts = [np.asarray(concrete(one, name)).astype(dtype) for one in (x, y)]
-    return as_array(getattr(np, name)(*hosts, **options))
+def _vectors(function: str, ar1: Any, ar2: Any) -> list[Any]:
+    """Both arrays as vectors of one dtype."""
+    given = [ravel(array(x, function)) for x in (ar1, ar2)]
+    dtype = same(function, *[zero_like(x) for x in given])[0].type.dtype
+    return [converted(x, dtype) for x in given]
+
+
+def _hosts(function: str, x: Any, y: Any) -> tuple[Any, Any]:
+    return np.asarray(concrete(x, function)), np.asarray(concrete(y, function))
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements of two concrete arrays, in order.
+    """The different elements of two arrays, in order; size and fill_value as for unique.
 
     >>> union1d(np.array([1, 2]), np.array([2, 3]))
     Array([1, 2, 3], dtype=int32)
     """
-    return unique(_set("union1d", ar1, ar2), size=size, fill_value=fill_value)
+    x, y = _vectors("union1d", ar1, ar2)
+    if size is None:
+        return as_array(np.union1d(*_hosts("union1d", x, y)))
+    return unique(concatenate([x, y]), size=size, fill_value=fill_value)
 
 
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *, size: int | None = None,
     fill_value: Any = None,
 ) -> Any:  # fmt: skip
-    """The elements that two concrete arrays share, in order; with return_indices also where they stand in both.
+    """The elements that two arrays share, in order; with return_indices also where they stand first in both.
+
+    Args: size, fill_value: as for unique; indices after the last one are the lengths of the arrays.
 
     >>> intersect1d(np.array([1, 2]), np.array([2, 3]))
     Array([2], dtype=int32)
     """
-    if not return_indices:
-        found = _set("intersect1d", ar1, ar2, assume_unique=assume_unique)
-        return found if size is None else unique(found, size=size, fill_value=fill_value)
-    hosts = [np.asarray(concrete(array(x), "intersect1d")) for x in (ar1, ar2)]
-    found = np.intersect1d(hosts[0], hosts[1], assume_unique, return_indices=True)
-    return tuple(as_array(x) for x in found)
+    x, y = _vectors("intersect1d", ar1, ar2)
+    if size is not None:
+        found = intersection_of_size(x, y, operator.index(size), fill_value)
+    else:
+        hosts = _hosts("intersect1d", x, y)
+        made = np.intersect1d(hosts[0], hosts[1], assume_unique, return_indices=True)
+        found = tuple(as_array(part) for part in made)
+    return found if return_indices else found[0]
 
 
 def setdiff1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
-    """The elements of the first concrete array that are not in the second, in order.
+    """The elements of the first array that are not in the second, in order.
+
+    Args: assume_unique: the elements keep the order they have; size: as for unique; fill_value: 0 by default.
 
     >>> setdiff1d(np.array([1, 2]), np.array([2, 3]))
     Array([1], dtype=int32)
     """
-    found = _set("setdiff1d", ar1, ar2, assume_unique=assume_unique)
-    return found if size is None else unique(found, size=size, fill_value=fill_value)
+    x, y = _vectors("setdiff1d", ar1, ar2)
+    if size is None:
+        hosts = _hosts("setdiff1d", x, y)
+        return as_array(np.setdiff1d(hosts[0], hosts[1], assume_unique))
+    fill, kept = 0 if fill_value is None else fill_value, isin(x, y, invert=True)
+    if assume_unique:
+        return elements_of_size(x, kept, operator.index(size), fill)
+    return members_of_size(x, kept, operator.index(size), fill).values
 
 
 def setxor1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
-    """The elements that are in one of two concrete arrays and not in the other, in order.
+    """The elements that are in one of two arrays and not in the other, in order; size and fill_value as for unique.
 
     >>> setxor1d(np.array([1, 2]), np.array([2, 3]))
     Array([1, 3], dtype=int32)
     """
-    found = _set("setxor1d", ar1, ar2, assume_unique=assume_unique)
-    return found if size is None else unique(found, size=size, fill_value=fill_value)
+    x, y = _vectors("setxor1d", ar1, ar2)
+    if size is None:
+        hosts = _hosts("setxor1d", x, y)
+        return as_array(np.setxor1d(hosts[0], hosts[1], assume_unique))
+    kept = concatenate([isin(x, y, invert=True), isin(y, x, invert=True)])
+    return members_of_size(concatenate([x, y]), kept, operator.index(size), fill_value).values
