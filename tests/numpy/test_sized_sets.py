@@ -96,3 +96,8 @@ def test_without_a_size_the_error_is_about_concrete_values(name: str) -> None:
 def test_masks_as_indices_keep_their_own_error() -> None:
     with pytest.raises(errors.NonConcreteBooleanIndexError):
         celadon.jit(lambda x: x[x > 1])(np.arange(3))
+
+
+def test_positions_in_a_value_that_is_differentiated_outside_of_jit() -> None:
+    theirs, ours = (lambda x, m=m: (x[m.nonzero(x)] ** 2).sum() for m in (jnp, cnp))
+    agree_on(jax.grad(theirs), celadon.grad(ours), (np.array([0, 2, 3], np.float32),), {}, "grad through nonzero")

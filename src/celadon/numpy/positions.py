@@ -30,7 +30,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
             function="nonzero", argument="a", value="a scalar", shape=(), reason="a scalar has no positions"
         )
     if size is None:
-        return tuple(as_array(found) for found in np.nonzero(concrete(x, "nonzero")))
+        return tuple(as_array(found) for found in np.nonzero(concrete(ops.stop_gradient(x), "nonzero")))
     return _sized(x, size, fill_value)
 
 
