@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import numpy as np
+import pytest
 
 from celadon import errors
 from tests.misuse.misuses import Misuse, Table, check
@@ -75,7 +76,7 @@ def a_check_under_jit(jax: Any) -> None:
     jax.jit(f)(1.0)
 
 
-@table.documented(CHECKIFY, errors.JaxRuntimeError, "index needs to be non-negative, got -2")
+@table.documented(CHECKIFY, errors.CheckFailed, "index needs to be non-negative, got -2")
 def a_check_that_fails(jax: Any) -> None:
     checkify = importlib.import_module(jax.__name__ + ".experimental.checkify")
 
@@ -87,7 +88,7 @@ def a_check_that_fails(jax: Any) -> None:
     err.throw()
 
 
-@table.documented(CHECKIFY, errors.JaxRuntimeError, "index 100", "axis 0", "size 5", "(5,)")
+@table.documented(CHECKIFY, errors.CheckFailed, "index 100", "axis 0", "size 5", "(5,)")
 def a_checked_index_out_of_range(jax: Any) -> None:
     checkify = importlib.import_module(jax.__name__ + ".experimental.checkify")
 
@@ -98,7 +99,7 @@ def a_checked_index_out_of_range(jax: Any) -> None:
     err.throw()
 
 
-@table.documented(CHECKIFY, errors.JaxRuntimeError, "NaN", "sine")
+@table.documented(CHECKIFY, errors.CheckFailed, "NaN", "sine")
 def a_checked_nan(jax: Any) -> None:
     checkify = importlib.import_module(jax.__name__ + ".experimental.checkify")
 
@@ -109,7 +110,7 @@ def a_checked_nan(jax: Any) -> None:
     err.throw()
 
 
-@table.documented(CHECKIFY, errors.JaxRuntimeError, "division by zero")
+@table.documented(CHECKIFY, errors.CheckFailed, "division by zero")
 def a_checked_division_by_zero(jax: Any) -> None:
     checkify = importlib.import_module(jax.__name__ + ".experimental.checkify")
 
@@ -120,7 +121,7 @@ def a_checked_division_by_zero(jax: Any) -> None:
     err.throw()
 
 
-@table.documented(CHECKIFY, errors.JaxRuntimeError, "index needs to be non-negative!")
+@table.documented(CHECKIFY, errors.CheckFailed, "index needs to be non-negative!")
 def a_check_that_fails_for_one_member(jax: Any) -> None:
     checkify = importlib.import_module(jax.__name__ + ".experimental.checkify")
 
@@ -212,3 +213,16 @@ def a_choice_of_more_than_there_are(jax: Any) -> None:
 @table.each
 def test_it_is_refused_with_a_reason(misuse: Misuse) -> None:
     check(misuse)
+
+
+@pytest.mark.parametrize("name", ["jax", "celadon"])
+def test_an_except_for_what_fails_at_run_time_catches_it(name: str) -> None:
+    package = importlib.import_module(name)
+    x = package.numpy.ones(3)
+    caught = importlib.import_module(f"{name}.errors").JaxRuntimeError
+    with pytest.raises(caught):
+        package.jit(lambda x, y: x + y, donate_argnums=0)(x, x)
+    with pytest.raises(caught):
+        package.numpy.zeros((2**20, 2**20, 2**10))
+    with pytest.raises(caught):
+        package.pure_callback(lambda: np.zeros(3, np.float32), package.ShapeDtypeStruct((2,), np.float32)).block_until_ready()

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from celadon.errors import catalogue
-from celadon.errors.catalogue import CeladonError, describe, user_frame, user_line, warn
+from celadon.errors.catalogue import CeladonError, JaxRuntimeError, describe, user_frame, user_line, warn
 from celadon.facade import Lazy
 
 if TYPE_CHECKING:
@@ -41,4 +41,4 @@ else:  # most programs raise none of them
         return known[name]
 
 
-__all__ = ["CeladonError", "describe", "entries", "user_frame", "user_line", "warn"]
+__all__ = ["CeladonError", "JaxRuntimeError", "describe", "entries", "user_frame", "user_line", "warn"]

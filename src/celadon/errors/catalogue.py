@@ -61,6 +61,10 @@ class CeladonError(Exception):
         return _rebuild, (type(self), self.facts, self.line)
 
 
+class JaxRuntimeError(RuntimeError):
+    """What fails while a compiled program runs, for an `except` of jax.errors.JaxRuntimeError; entries derive from it."""
+
+
 def _rebuild(cls: type[CeladonError], facts: dict[str, object], line: str) -> CeladonError:
     error = cls.__new__(cls)
     error.facts, error.line = facts, line

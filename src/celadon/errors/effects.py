@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.errors.catalogue import CeladonError
+from celadon.errors.catalogue import CeladonError, JaxRuntimeError
 
 
 class CallbackNotDifferentiable(CeladonError, ValueError):
@@ -62,7 +62,7 @@ class OrderedCallbackBatched(CeladonError, ValueError):
     related = ("CEL902",)
 
 
-class CallbackResultMismatch(CeladonError, RuntimeError):
+class CallbackResultMismatch(CeladonError, JaxRuntimeError):
     code = "CEL905"
     title = "A callback returned something else than it was declared to return"
     message = "{function}, called by {word}, returned {found}; declared was {wanted} (the call is at {place})"
@@ -134,7 +134,7 @@ class PrintArgumentAbsent(CeladonError, IndexError, KeyError):
     related = ("CEL909",)
 
 
-class JaxRuntimeError(CeladonError, ValueError):
+class CheckFailed(CeladonError, ValueError):
     code = "CEL920"
     title = "A check failed"
     message = "{reason}"

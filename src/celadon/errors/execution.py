@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from celadon.errors.catalogue import CeladonError
+from celadon.errors.catalogue import CeladonError, JaxRuntimeError
 
 
-class OutOfMemory(CeladonError, MemoryError):
+class OutOfMemory(CeladonError, JaxRuntimeError, MemoryError):
     code = "CEL501"
     title = "Memory is exhausted"
     message = "could not allocate {bytes:,} bytes"

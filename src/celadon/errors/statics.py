@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.errors.catalogue import CeladonError
+from celadon.errors.catalogue import CeladonError, JaxRuntimeError
 
 
 class StaticArgumentUnhashable(CeladonError, ValueError):
@@ -119,7 +119,7 @@ class StaticArgumentTraced(CeladonError, ValueError):
     related = ("CEL101",)
 
 
-class DonatedTwice(CeladonError, ValueError, RuntimeError):
+class DonatedTwice(CeladonError, JaxRuntimeError, ValueError):
     code = "CEL110"
     title = "A donated buffer was passed twice"
     message = "the buffer of the donated argument '{argument}' of {function} is also passed as '{other}'"

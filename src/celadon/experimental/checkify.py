@@ -1,6 +1,6 @@
 """jax.experimental.checkify's functions: the dictionary from its names to the checks."""
 
-from celadon.errors import JaxRuntimeError
+from celadon.errors import CheckFailed as JaxRuntimeError
 from celadon.transforms.checking import (
     Error,
     ErrorCategory,

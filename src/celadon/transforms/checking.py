@@ -81,7 +81,7 @@ class Error:
         return BatchedError(mapping) if code.ndim else mapping[()]
 
     def throw(self) -> None:
-        """Raise `JaxRuntimeError` if something failed."""
+        """Raise `CheckFailed` if something failed."""
         check_error(self)
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
         debug: without checkify, nothing happens.
 
     Raises:
-        JaxRuntimeError, if the condition does not hold; CheckPredicateNotScalar, CheckArgumentNotArray;
+        CheckFailed, if the condition does not hold; CheckPredicateNotScalar, CheckArgumentNotArray;
         CheckNotFunctionalized, when a program that holds it is compiled.
 
     >>> error, _ = checkify(lambda x: check(x > 0, "{x} is not positive", x=x))(np.float32(-1))
@@ -165,7 +165,7 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
 def check_error(error: Any) -> None:
     """Note what an Error says as a failure here: under checkify as a value, elsewhere as an exception.
 
-    Raises `JaxRuntimeError`, or `NotAnError`.
+    Raises `CheckFailed`, or `NotAnError`.
 
     >>> error, _ = checkify(lambda: check(False, "no"))()
     >>> again, _ = checkify(lambda: check_error(error))()

@@ -87,7 +87,7 @@ def _type(code: ArrayType, *values: ArrayType, faults: Faults, debug: bool) -> l
 def _raise(code: Any, *values: Any, faults: Faults, debug: bool) -> list[Any]:
     failed = None if debug else faults.exception(int(code), values)
     if failed is not None:
-        raise errors.JaxRuntimeError(reason=str(failed)) from failed
+        raise errors.CheckFailed(reason=str(failed)) from failed
     return []
 
 
