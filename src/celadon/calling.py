@@ -407,8 +407,11 @@ def trace(jitted: Jit, request: Request, signature: Signature) -> Traced:
     with tracing.in_scope(""), tracing.recorded(jitted.name) as record:
         tracers = [record.input(t, name) for t, name in zip(signature.types, signature.names, strict=True)]
         args, kwargs = request.rebuilt(tracers)
-        result = voids.hidden(jitted.__wrapped__(*args, **kwargs))
+        result = jitted.__wrapped__(*args, **kwargs)
         leaves, out_tree = tree.flatten(result)
+        if any(map(voids.is_void, leaves)):
+            result = voids.hidden(result)
+            leaves, out_tree = tree.flatten(result)
         made = record.program([_output(x, i, result, jitted.name) for i, x in enumerate(leaves)])
     seconds = time.perf_counter() - start
     events.record("trace", seconds, name=jitted.name, equations=len(made.equations))

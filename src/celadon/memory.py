@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +24,7 @@ ADDRESSABLE = 1 << 47  # bytes: what no machine has
 _SMALL_UNITS = 1024
 _SMALL_SHELF = 1 << 21
 _LIMIT_AT_MOST = 1 << 31
+_AHEAD_AT_LEAST, _AHEAD_AT_MOST = 1 << 21, 1 << 25
 
 
 class Region(NamedTuple):
@@ -248,6 +252,34 @@ def _stop_recycling() -> None:
 
 
 atexit.register(_stop_recycling)
+@contextmanager
+def got_ready(sizes: Sequence[int]) -> Generator[None]:
+    """While the block runs, another thread has the system hand out memory for blocks of some sizes, which are then recycled:
+    the first results of a program need not wait for their pages where machine code was waited for.
+
+    >>> with got_ready([8]):
+    ...     pass
+    """
+    if not _AHEAD_AT_LEAST <= sum(sizes) <= min(_AHEAD_AT_MOST, _limit):
+        yield
+        return
+    thread = threading.Thread(target=_touch, args=(sizes,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _touch(sizes: Sequence[int]) -> None:
+    try:
+        blocks = [allocate(nbytes) for nbytes in sizes]
+    except errors.OutOfMemory:  # the call that needs the memory says so
+        return
+    for block in blocks:
+        ctypes.memset(block.pointer, 0, block.size)
+
+
 _shelves: dict[int, list[Region]] = {}
 _small = _small_shelves()
 _opening = process_lock()

@@ -13,7 +13,7 @@ from celadon.array import Array, concrete
 from celadon.facade import Lazy
 from celadon.program import Literal, Module, Operand, Program, Var
 from celadon.signature import Signature
-from celadon.tracing import Tracer
+from celadon.tracing import Tracer, Value
 from celadon.tree_paths import keystr
 from celadon.types import ArrayType, ShapeDtypeStruct
 from celadon.vocabulary.bodies import without_dead_code
@@ -355,6 +355,8 @@ def _snapshots(signature: Signature) -> tuple[dict[str, Any] | None, ...]:
 
 def result_names(result: Any) -> tuple[str, ...]:
     """The path of each leaf of a result, as the text shows it."""
+    if isinstance(result, Value):
+        return ("",)
     return tuple(keystr(path) for path, _ in tree.flatten_with_path(result)[0])
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from celadon import errors
-from celadon.errors.catalogue import BETWEEN, asked_by_us
+from celadon.errors.catalogue import asked_by_us, between
 from celadon.keys import shown
 from celadon.program import Equation, Literal, Operand, Program, Source, Var, literal
 from celadon.settings import Setting
@@ -418,7 +418,7 @@ def user_source() -> Source | None:
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(BETWEEN):
+        if not between[code.co_filename]:
             function = Scoped(code.co_name, state.scope) if state.scope else code.co_name
             return code.co_filename, frame.f_lineno, function
         frame = frame.f_back

@@ -209,3 +209,31 @@ kept += [memory.allocate(n) for n in (8, 1 << 20)]
 """
     done = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_memory_that_was_got_ready_is_recycled_next(monkeypatch):
+    memory.trim()
+    with memory.got_ready([3 << 20, 5 << 20]):
+        pass
+    monkeypatch.setattr(memory, "_raw", lambda capacity: pytest.fail("fresh memory was asked for"))
+    blocks = [memory.allocate(n) for n in (3 << 20, 5 << 20)]
+    assert [block.size for block in blocks] == [3 << 20, 5 << 20]
+
+
+@pytest.mark.parametrize("sizes", [[], [1 << 10], [1 << 40]])
+def test_little_and_very_much_memory_is_not_got_ready(monkeypatch, sizes):
+    monkeypatch.setattr(memory, "_touch", lambda sizes: pytest.fail("it was"))
+    with memory.got_ready(sizes):
+        started = threading.active_count()
+    assert started == threading.active_count()
+
+
+def test_memory_that_is_not_there_is_no_failure_before_its_time(monkeypatch):
+    def exhausted(nbytes):
+        raise errors.OutOfMemory(bytes=nbytes)
+
+    monkeypatch.setattr(memory, "allocate", exhausted)
+    done = []
+    with memory.got_ready([4 << 20]):
+        done.append(True)
+    assert done == [True]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from celadon.cpu.hosts import Caller, functions
 from celadon.cpu.plan import NUMBER_BYTES, WORD, Outline, Plan
 from celadon.errors.catalogue import GENERATED
 from celadon.memory import Block, allocate
+from celadon.types import DType
 
 _ARENA_KEPT = 1 << 20
 _HOLD_BELOW = 20_000.0
@@ -56,7 +57,7 @@ class Frames:
         self.free: list[Frame] = []
         large = plan.arena > _ARENA_KEPT
         if large not in codes:
-            codes[large] = compile(_text(plan.outline, large), GENERATED, "exec")
+            codes[large] = _code(_text(plan.outline, large))
         self.code = codes[large]
         self.names: dict[str, Any] = {
             "Array": Array, "allocate": allocate, "fresh": self.fresh, "pop": self.free.pop, "push": self.free.append,
@@ -82,9 +83,15 @@ def call(
         names[f"t{k}"] = out.type
     if frames.plan.calls:
         names["functions"] = functions(frames.plan, structure.program)
-    exec(frames.code, names)
-    names["call"].temporary_bytes = frames.plan.arena
-    return names["call"]
+    found: Any = FunctionType(frames.code, names)
+    found.temporary_bytes = frames.plan.arena
+    return found
+
+
+def _code(text: str) -> CodeType:
+    """The code of the one function in a text."""
+    [found] = [one for one in compile(text, GENERATED, "exec").co_consts if isinstance(one, CodeType)]
+    return found
 
 
 def _text(outline: Outline, large: bool) -> str:
@@ -132,8 +139,12 @@ def _numbers_block(outline: Outline, structure: Structure, numbers: Numbers) -> 
     """The lifted scalars and the constants, each in its own place."""
     constants = [extra for extra in outline.schedule.extras if extra.is_constant]
     scalars = structure.program.inputs[outline.inputs :]
-    bits = [np.asarray(x).astype(var.type.dtype).tobytes() for var, x in zip(scalars, numbers.scalars, strict=True)]
+    bits = [_bits(x, var.type.dtype) for var, x in zip(scalars, numbers.scalars, strict=True)]
     content = b"".join([one.ljust(NUMBER_BYTES, b"\0") for one in [*bits, *(extra.bits for extra in constants)]])
     block = allocate(len(content))
-    block.view(np.uint8, (len(content),))[:] = np.frombuffer(content, np.uint8)
+    ctypes.memmove(block.pointer, content, len(content))
     return block
+
+
+def _bits(x: Any, dtype: DType) -> bytes:
+    return x.tobytes() if isinstance(x, np.generic) and x.dtype == dtype else np.asarray(x).astype(dtype).tobytes()

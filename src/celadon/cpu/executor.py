@@ -31,6 +31,7 @@ from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import outlined, planned
 from celadon.cpu.recipe import CUMULATIVE
 from celadon.cpu.totality import lacking
+from celadon.memory import got_ready
 from celadon.program import Program
 from celadon.types import Shape
 
@@ -67,7 +68,8 @@ class CPU:
 
     def compile(self, structure: Structure) -> Executable:
         """Machine code for a structure; kernels that are known already are not compiled again."""
-        return Executable(structure)
+        with got_ready([x.type.nbytes for x in structure.program.outputs]):
+            return Executable(structure)
 
 
 class Executable:

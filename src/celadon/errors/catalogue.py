@@ -17,8 +17,18 @@ GENERATED = "<a program of celadon>"  # the file name of the functions that run 
 _LIBRARIES = os.path.dirname(os.path.dirname(os.path.abspath(np.__file__)))
 OURS = (os.path.join(PACKAGE, ""), GENERATED)
 _FOREIGN = (*(os.path.join(_LIBRARIES, name, "") for name in ("numpy", "scipy")), functools.__file__, contextlib.__file__)
-BETWEEN = (*OURS, *_FOREIGN)  # what may lie between the user's line and the place where an error is raised
 
+
+
+class _Between(dict[str, bool]):
+    """By file name: whether its code may lie between the user's line and the place that asks for the line."""
+
+    def __missing__(self, filename: str) -> bool:
+        found = self[filename] = filename.startswith((*OURS, *_FOREIGN))
+        return found
+
+
+between = _Between()
 entries: dict[str, type[CeladonError]] = {}
 
 
@@ -79,7 +89,7 @@ def user_frame(frame: FrameType | None = None) -> FrameType | None:
     '<module>'
     """
     frame = frame or sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and frame.f_code.co_filename.startswith(BETWEEN):
+    while frame is not None and between[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
 
