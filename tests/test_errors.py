@@ -77,6 +77,30 @@ def test_it_is_raised_somewhere(entry: type[errors.CeladonError]) -> None:
     assert below or any(used.search(text) for text in TEXTS), f"{entry.__name__} is raised nowhere"
 
 
+def _calls() -> list[tuple[str, ast.Call]]:
+    """Where an entry is made in the package: file and line, and the call."""
+    found = []
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in BY_NAME:
+                found.append((f"{path.relative_to(SOURCE)}:{node.lineno}", node))
+    return found
+
+
+BY_NAME = {entry.__name__: entry for entry in ENTRIES}
+
+
+def test_each_place_that_raises_gives_the_facts_that_the_message_names() -> None:
+    missing = []
+    for place, call in _calls():
+        entry = BY_NAME[call.func.attr]
+        fields = {name for _, name, _, _ in string.Formatter().parse(entry.message + entry.cure) if name}
+        given = {keyword.arg for keyword in call.keywords}
+        if None not in given and {re.split(r"[.\[]", name)[0] for name in fields} - given:
+            missing.append(f"{place} {entry.__name__}")
+    assert missing == []
+
+
 TEXTS = [path.read_text() for path in SOURCE.rglob("*.py") if "errors" not in path.relative_to(SOURCE).parts]
 
 

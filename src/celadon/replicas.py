@@ -52,7 +52,7 @@ def pmap(
     Array([[3., 3.]], dtype=float32)
     """
     if not callable(fun):
-        raise errors.NotCallable(type=type(fun).__name__)
+        raise errors.NotCallable(transform="pmap", type=type(fun).__name__)
     known = all_devices(backend)
     if devices is not None and list(devices) != known:
         raise errors.OptionUnknown(function="pmap", argument="devices", value=devices, allowed=f"None or {known}")
