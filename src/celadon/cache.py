@@ -87,6 +87,9 @@ class Store:
             finally:
                 self.locks.pop(key, None)
 
+    def has(self, executor: Executor, structure: Structure) -> bool:
+        return (executor.name, structure.key) in self.weak
+
     def _make(self, executor: Executor, structure: Structure, key: object) -> tuple[Executable, float]:
         start = time.perf_counter()
         made = executor.compile(structure)
@@ -216,6 +219,10 @@ def _lowered(program: Program, chosen: Executor) -> Program:
     return compiler.check(compiler.simplify(compiler.check(lowered, "lower")), "simplify")
 
 
+def _lifted(lowered: Program, chosen: Executor) -> tuple[Structure, Numbers]:
+    return compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
+
+
 def bind(program: Program) -> Binding:
     """Lower, simplify and lift a program, compile its structure unless it is known, and plan it for its numbers.
 
@@ -238,12 +245,12 @@ def resolved(program: Program, skeleton: compiler.Skeleton | None = None) -> tup
     """The executable of a program, its structure and numbers, and the seconds of making it, None if it was there."""
     chosen = executor()
     lowered = _lowered(program, chosen)
-    lacking = chosen.lacks(lowered)
+    structure, numbers = _lifted(lowered, chosen)
+    lacking = [] if store.has(chosen, structure) else chosen.lacks(lowered)
     if lacking:
         events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
         chosen = executor("reference")
-        lowered = _lowered(program, chosen)
-    structure, numbers = compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
+        structure, numbers = _lifted(_lowered(program, chosen), chosen)
     found, seconds = store.get(chosen, structure)
     resolved = found, structure, numbers
     if skeleton is not None and not lacking:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from array import array
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -33,14 +34,16 @@ class Frame:
 
     def __init__(self, plan: Plan):
         self.block = allocate(len(plan.words) * WORD)
-        words = self.block.view(np.int64, (len(plan.words),))
-        words[:] = plan.words
-        words[plan.tables] += self.block.pointer
+        words = array("q", plan.words)
+        for i in plan.tables:
+            words[i] += self.block.pointer
         self.caller: Caller | None = None
         if plan.calls:
             self.caller = Caller(plan, self.block.pointer + plan.outline.stop_cell * WORD)
-            words[plan.callers] = self.caller.address
-        self.cells = memoryview(words)  # pyright: ignore[reportArgumentType]
+            for i in plan.callers:
+                words[i] = self.caller.address
+        ctypes.memmove(self.block.pointer, words.buffer_info()[0], len(words) * WORD)
+        self.cells = (ctypes.c_int64 * (plan.outline.arena_cell + 1)).from_address(self.block.pointer)
         self.steps = ctypes.c_void_p(self.block.pointer + plan.first_step * WORD)
         self.count = ctypes.c_int64(plan.steps)
         self.arena = allocate(plan.arena if plan.arena <= _ARENA_KEPT else 0)
@@ -77,8 +80,8 @@ def call(
     block = _numbers_block(outline, structure, numbers)
     names: dict[str, Any] = {**frames.names, "keeper": (keeper, block), "numbers": block.pointer}
     own = outline.inputs - outline.arrays
-    for k, array in enumerate(numbers.arrays, own):
-        names[f"x{k}"] = array
+    for k, kept in enumerate(numbers.arrays, own):
+        names[f"x{k}"] = kept
     for k, out in enumerate(structure.program.outputs):
         names[f"t{k}"] = out.type
     if frames.plan.calls:
