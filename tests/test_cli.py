@@ -89,6 +89,20 @@ def test_an_interrupt_ends_it_quietly():
     assert started.returncode == 130 and out == "" and "Traceback" not in err
 
 
+def test_an_interrupt_in_a_finalizer_is_not_lost():
+    class Dying:
+        def __del__(self):
+            command.interrupted(signal.SIGINT, sys._getframe())
+
+    before = signal.signal(signal.SIGINT, command.interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Dying()
+            time.sleep(5)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_reader_that_leaves_ends_it_quietly():
     words = f"{sys.executable} -m celadon errors --json | head -1"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import signal
 import sys
+import threading
 from contextlib import redirect_stdout
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -125,13 +128,29 @@ def one_line(error: errors.CeladonError) -> str:
     return f"{message}. {error.cure} [{error.code}]"
 
 
+def interrupted(number: int, frame: FrameType | None) -> None:
+    """What an interrupt does: raises KeyboardInterrupt, but a moment later in a finalizer, where Python would lose it."""
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    if frame is None:
+        raise KeyboardInterrupt
+    threading.Timer(0.001, signal.raise_signal, [number]).start()
+
+
 def main() -> None:
     """Run the command line; an error of the catalogue is one line on stderr and exit code 2."""
+    before = signal.getsignal(signal.SIGINT)
+    own = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if own:
+        signal.signal(signal.SIGINT, interrupted)
     try:
         app()
     except errors.CeladonError as error:
         print(f"celadon: {one_line(error)}", file=sys.stderr)
         sys.exit(2)
+    finally:
+        if own:
+            signal.signal(signal.SIGINT, before)
 
 
 if __name__ == "__main__":
