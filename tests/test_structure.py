@@ -106,3 +106,17 @@ def test_calls_share_no_numbers_for_having_equal_types(shape):
         return compiler.lift(compiler.simplify(compiler.lower(program)))[0].digest
 
     assert digest(np.ones(shape)) == digest(np.ones((4, 5)))
+
+
+def test_numbers_among_parameters_are_told_apart_by_their_bits():
+    """0.0 equals -0.0, and is another fill; one after the other, and in one program."""
+    x, out = np.ones(3, np.float32), np.array([5])
+
+    def filled(x, value):
+        return cnp.take(x, out, mode="fill", fill_value=value)
+
+    for value in (0.0, -0.0, np.float32(0.0), np.float32(-0.0), np.nan):
+        expected = cnp.asarray(np.array([value], np.float32))
+        assert bits(celadon.jit(lambda x, value=value: filled(x, value))(x)) == bits(expected) == bits(filled(x, value))
+    both = celadon.jit(lambda x: [filled(x, 0.0), filled(x, -0.0)])(x)
+    assert bits(both) == bits([cnp.asarray(np.array([value], np.float32)) for value in (0.0, -0.0)])

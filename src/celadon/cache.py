@@ -133,13 +133,13 @@ class Recurring:
 
     def get(self, skeleton: compiler.Skeleton) -> Resolved | None:
         try:
-            places, executable = self.known.get((skeleton.key, settings.key()), _UNKNOWN)
+            known = self.known.get((skeleton.key, settings.key()))
         except TypeError:  # a parameter without a hash
             return None
-        found = executable()
-        if found is None or places is None:
+        found = known[1]() if known is not None else None
+        if known is None or found is None:
             return None
-        return found, places.structure, compiler.renumbered(places, skeleton)
+        return found, known[0].structure, compiler.renumbered(known[0], skeleton)
 
     def put(self, skeleton: compiler.Skeleton, resolved: Resolved) -> None:
         executable, structure, numbers = resolved
@@ -157,11 +157,6 @@ class Recurring:
         self.known.clear()
 
 
-def _nothing() -> None:
-    return None
-
-
-_UNKNOWN = None, _nothing
 store = Store()
 recurring = Recurring()
 

@@ -118,6 +118,15 @@ def _changed(value: Any, change: Callable[[Program], Program]) -> Any:
     return value
 
 
+def exact(value: Any) -> object:
+    """A parameter as part of a key: inexact numbers by their digits, for 0.0 equals -0.0, and NaN does not equal itself.
+
+    >>> exact(0.0) == exact(-0.0), exact(float("nan")) == exact(float("nan")), exact((0, 1))
+    (False, True, (0, 1))
+    """
+    return (type(value).__name__, repr(value)) if isinstance(value, float | complex | np.inexact) else value
+
+
 class Module(NamedTuple):
     """A lowered program with what the text says about it: names of results, donated inputs (input -> output)."""
 

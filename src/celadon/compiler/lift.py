@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from celadon.op import unite_all
-from celadon.program import Equation, Literal, Operand, Program, Var, bodies
+from celadon.program import Equation, Literal, Operand, Program, Var, bodies, exact
 from celadon.types import Shape, short_name
 
 EVERYTHING = frozenset({"scalars", "arrays", "extents"})
@@ -253,4 +253,4 @@ def _plain(value: Any, extents: Extents | _Baked) -> object:
         return _named_key(value, extents)
     if isinstance(value, tuple) and Program in map(type, cast("tuple[Any, ...]", value)):
         return tuple([_plain(one, extents) for one in cast("tuple[Any, ...]", value)])
-    return value
+    return exact(value)

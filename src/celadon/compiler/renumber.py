@@ -10,7 +10,7 @@ from weakref import ref
 
 from celadon.compiler.lift import Numbers, Structure
 from celadon.keys import is_key
-from celadon.program import Literal, Operand, Program, bodies
+from celadon.program import Literal, Operand, Program, bodies, exact
 
 
 class Skeleton(NamedTuple):
@@ -49,7 +49,7 @@ def skeleton(program: Program) -> Skeleton | None:
         elif any(map(callable, params.values())) or (op.multiple and next(bodies(params), None) is not None):
             return None
         operands = [met.operand(x) for x in equation.inputs]
-        equations.append((op.name, *operands, *map(met.made, equation.outputs), *params.items()))
+        equations.append((op.name, *operands, *map(met.made, equation.outputs), *params, *map(exact, params.values())))
     outputs = tuple([met.operand(x) for x in program.outputs])
     if any(is_key(x.type.dtype) for x in met.literals):  # they are numbers of another type in the structure
         return None

@@ -9,7 +9,7 @@ import numpy as np
 
 from celadon.compiler import hoist
 from celadon.compiler.late import late
-from celadon.program import Equation, Literal, Operand, Program, Var, bodies, fixed, with_bodies
+from celadon.program import Equation, Literal, Operand, Program, Var, bodies, exact, fixed, with_bodies
 from celadon.vocabulary.bodies import closed, has_effects, without_dead_code
 
 
@@ -131,7 +131,7 @@ def id_of(operand: Operand) -> object:
 
 def _structure_of(equation: Equation) -> tuple[object, ...]:
     """Numbers that are equal in one call may differ in the next, so only the same equation, inlined twice, shares them."""
-    return (id(equation.params),) if equation.op.numbers else tuple(equation.params.items())
+    return (id(equation.params),) if equation.op.numbers else (*equation.params, *map(exact, equation.params.values()))
 
 
 def _folds(equation: Equation) -> bool:
