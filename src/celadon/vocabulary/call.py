@@ -10,7 +10,7 @@ import numpy as np
 
 from celadon import errors, settings, tracing
 from celadon.op import Op
-from celadon.program import Equation, Literal, Operand, Program, Var, remembered
+from celadon.program import Equation, Literal, Operand, Program, Var, exact, remembered
 from celadon.tracing import recorded
 from celadon.types import ArrayType
 from celadon.vocabulary.bodies import chosen, needed, replaced, taking
@@ -112,7 +112,8 @@ def named(name: str, whole: bool = False) -> Callable[[Callable[..., Any]], Call
             if not whole and tracing.recording() is None:
                 return function(*operands, **params)
             types = tuple([None if x is None else tracing.type_of(x) for x in operands])
-            program, several = traced(types, tuple(params.items()), settings.key())
+            key = (settings.key(), *map(exact, params.values()))
+            program, several = traced(types, tuple(params.items()), key)
             results = call(*[x for x in operands if x is not None], program=program)
             return tuple(results) if several else results[0]
 
