@@ -59,13 +59,15 @@ def in_fresh_process(code: str, **environment: str) -> dict[str, float]:
 
 
 def alternate_processes(codes: dict[str, str], rounds: int = 7) -> dict[str, dict[str, float]]:
-    """Medians of every figure of each script, run in fresh processes in turn.
-
-    Celadon's modules are compiled to bytecode before, as an installation does it, and as JAX's are.
-    """
-    compileall.compile_dir(os.path.dirname(load("celadon")[0].__file__), quiet=1)
+    """Medians of every figure of each script, run in fresh processes in turn."""
+    compiled_to_bytecode()
     seen: dict[str, list[dict[str, float]]] = {name: [] for name in codes}
     for _ in range(rounds):
         for name, code in codes.items():
             seen[name].append(in_fresh_process(code))
     return {name: {key: statistics.median(r[key] for r in runs) for key in runs[0]} for name, runs in seen.items()}
+
+
+def compiled_to_bytecode() -> None:
+    """Compile Celadon's modules to bytecode, as an installation does it, and as JAX's are."""
+    compileall.compile_dir(os.path.dirname(load("celadon")[0].__file__), quiet=1)
