@@ -17,6 +17,7 @@ from celadon import __main__ as command, __version__, errors
 
 ROOT = Path(__file__).parent.parent
 SCALE = f"{ROOT}/examples/scale.py"
+LOWER = ("lower", f"{SCALE}:normalised", "--arg", "x=f32[64]", "--static", "epsilon=1e-6", "--stage")
 PRICE = ("price", f"{SCALE}:scale_add", "--arg", "x=f32[16,16]", "--static", "s=2.0,3.0", "--calls", "5")
 
 
@@ -148,6 +149,7 @@ def test_the_readme_shows_what_the_command_prints(capsys):
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s='a','b'"), "CEL606"),
     (("explain", "CEL999"), "CEL630"),
     (("lower", f"{SCALE}:scale_add", "--arg", "x=f32[2]"), "CEL614"),
+    ((*LOWER, "hlo"), "CEL506"),
 ])  # fmt: skip
 def test_a_wrong_input_is_one_line_and_exit_code_2(capsys, words, expected):
     code, out, err = run(capsys, *words)
@@ -172,6 +174,39 @@ def test_lower_prints_stablehlo(capsys):
     code, out, _ = run(capsys, "lower", f"{SCALE}:scale_add", "--arg", "x=f32[4]", "--static", "s=2.0")
     assert code == 0 and out.startswith("module @jit_scale_add") and "dense<2.000000e+00>" in out
     assert out.endswith("}\n") and "%arg1" not in out
+
+
+SHOWN = {
+    "stablehlo": "module @jit_normalised", "simplified": "divide(a, c)", "kernels": "step 0: kernel 0 map (abs add divide)",
+    "llvm": "define void @k", "asm": "# kernel 0: map f32",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stage", SHOWN)
+def test_lower_prints_every_stage(capsys, stage):
+    code, out, err = run(capsys, *LOWER, stage)
+    assert code == 0 and err == "" and SHOWN[stage] in out and "\x1b" not in out and out.endswith("\n")
+    code, out, _ = run(capsys, *LOWER, stage, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["stage"] == stage and "normalised" in found["name"]
+
+
+def test_stages_are_in_colours_on_a_terminal(capsys):
+    for stage in ("kernels", "asm"):
+        _, plain, _ = run(capsys, *LOWER, stage)
+        ours, theirs = pty.openpty()
+        words = [sys.executable, "-m", "celadon", *LOWER, stage]
+        started = subprocess.Popen(words, stdout=theirs, env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "40"})
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+        os.close(ours)
+        assert started.wait() == 0 and b"\x1b[" in shown
+        assert re.sub(r"\x1b\[[\d;]*m", "", shown.decode()).replace("\r\n", "\n") == plain.expandtabs()
 
 
 def test_explain_prints_a_page(capsys):

@@ -26,10 +26,12 @@ def _version(wanted: bool) -> None:
 Target = Annotated[str, typer.Argument(help="file.py:name or module:name", metavar="TARGET")]
 ARG = "a traced argument: 'x=f32[2048,2048]', 's=2.0', 'x=data.npy'; may be given several times"
 STATIC = "a static argument and the values it takes: 's=2.0,3.0,4.0'; may be given several times"
+STAGE = "stablehlo, simplified, kernels (what runs, where and how it is split), llvm or asm (the code of the kernels)"
 CALLS = "steady calls to measure; without it, as many as half a second holds"
 
 Arg = Annotated[list[str] | None, typer.Option("--arg", help=ARG, metavar="NAME=SPEC")]
 Static = Annotated[list[str] | None, typer.Option("--static", help=STATIC, metavar="NAME=VALUES")]
+Stage = Annotated[str, typer.Option("--stage", help=STAGE)]
 Code = Annotated[str, typer.Argument(metavar="CODE", help="CEL101, or the name of an error's class")]
 Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)]
 Markdown = Annotated[bool, typer.Option("--markdown", help="print all pages as one document")]
@@ -78,13 +80,17 @@ def _job(target: str, arg: list[str] | None, static: list[str] | None, side: Any
 
 
 @app.command()
-def lower(target: Target, arg: Arg = None, static: Static = None) -> None:
-    """The StableHLO text of a function for these arguments; a static argument has its first value."""
-    from celadon.ledger import pricing, sides
+def lower(target: Target, arg: Arg = None, static: Static = None, stage: Stage = "stablehlo", as_json: AsJSON = False) -> None:
+    """What a stage of the compiler makes of a function for these arguments; a static argument has its first value."""
+    from celadon.ledger import lowering, rendering, sides
 
     with redirect_stdout(sys.stderr):
-        text = pricing.lowered(_job(target, arg, static, sides.Celadon))
-    print(text, end="")
+        job = _job(target, arg, static, sides.Celadon)
+        text = lowering.data(job, stage) + "\n" if as_json else lowering.text(job, stage)
+    if as_json:
+        print(text, end="")
+    else:
+        rendering.show_stage(text, stage)
 
 
 @app.command()

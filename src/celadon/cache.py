@@ -206,7 +206,8 @@ def _on_bits(bound: Bound, program: Program) -> Bound:
     return lambda arrays: bound([x.typed(keys[i]) if i in keys else x for i, x in enumerate(arrays)])
 
 
-def _lowered(program: Program, chosen: Executor) -> Program:
+def simplified(program: Program, chosen: Executor) -> Program:
+    """A traced program as it is handed to an executor: lowered, with the macro ops that it has kernels for, and simplified."""
     lowered = compiler.lower(program, chosen.native)
     if not compiler.enable_checks.value:
         return compiler.simplify(lowered)
@@ -214,7 +215,9 @@ def _lowered(program: Program, chosen: Executor) -> Program:
     return compiler.check(compiler.simplify(compiler.check(lowered, "lower")), "simplify")
 
 
-def _lifted(lowered: Program, chosen: Executor) -> tuple[Structure, Numbers]:
+def lifted(lowered: Program, chosen: Executor) -> tuple[Structure, Numbers]:
+    """A simplified program without the numbers that an executor takes at run time, and these; all stay with
+    `celadon_lifting` off."""
     return compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
 
 
@@ -239,13 +242,13 @@ def bind(program: Program) -> Binding:
 def resolved(program: Program, skeleton: compiler.Skeleton | None = None) -> tuple[Resolved, float | None]:
     """The executable of a program, its structure and numbers, and the seconds of making it, None if it was there."""
     chosen = executor()
-    lowered = _lowered(program, chosen)
-    structure, numbers = _lifted(lowered, chosen)
+    lowered = simplified(program, chosen)
+    structure, numbers = lifted(lowered, chosen)
     lacking = [] if store.has(chosen, structure) else chosen.lacks(lowered)
     if lacking:
         events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
         chosen = executor("reference")
-        structure, numbers = _lifted(_lowered(program, chosen), chosen)
+        structure, numbers = lifted(simplified(program, chosen), chosen)
     found, seconds = store.get(chosen, structure)
     resolved = found, structure, numbers
     if skeleton is not None and not lacking:

@@ -184,7 +184,7 @@ def show(program: Program) -> str:
     def name(operand: Operand) -> str:
         if isinstance(operand, Literal):
             return str(operand.value)
-        return names.setdefault(operand, _letters(len(names)))
+        return names.setdefault(operand, letters(len(names)))
 
     head = ", ".join(f"{name(v)}:{v.type}" for v in [*program.inputs, *(v for v, _ in program.captures)])
     lines: list[str] = []
@@ -208,7 +208,12 @@ def _param(value: Any) -> str:
     return value.name if isinstance(value, Program) else str(value)
 
 
-def _letters(index: int) -> str:
+def letters(index: int) -> str:
+    """The name of the variable of a number.
+
+    >>> letters(0), letters(25), letters(26)
+    ('a', 'z', 'aa')
+    """
     text = ""
     while True:
         text = chr(97 + index % 26) + text

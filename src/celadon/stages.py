@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon import cache, compiler, errors, events, explain, signature as signatures, tree, voids
+from celadon import cache, compiler, errors, events, explain, inside, signature as signatures, tree, voids
 from celadon.array import Array, concrete
 from celadon.facade import Lazy
 from celadon.program import Literal, Module, Operand, Program, Var
@@ -261,9 +261,26 @@ class Compiled:
     def _mismatch(self, difference: str) -> errors.CeladonError:
         return errors.CompiledSignatureMismatch(function=self.entry.name, difference=difference)
 
-    def as_text(self) -> str:
-        """The simplified program that the executor compiled, one equation a line."""
-        return str(compiler.simplify(self.lowered.module.program))
+    def as_text(self, stage: str = "simplified") -> str:
+        """What a stage of the compiler made of the program.
+
+        Args:
+            stage: "simplified", the program that the executor compiled, one equation a line, in braces the numbers that are
+                handed to the machine code at each call; "kernels", how it runs; "llvm" and "asm", the code of the kernels;
+                "stablehlo", the text of the lowered program.
+
+        Raises:
+            StageUnknown: for another stage.
+            StageAbsent: if the program has no kernels of Celadon, because another executor runs it.
+
+        >>> import celadon
+        >>> compiled = celadon.jit(lambda x: x * 2.0 + 1.0).lower(celadon.numpy.ones(3)).compile()
+        >>> print(compiled.as_text("kernels").splitlines()[0])
+        <lambda>: 1 kernel, 1 step; ...
+        """
+        if stage == "stablehlo":
+            return self.lowered.as_text()
+        return inside.text(self.lowered.traced.needed, stage)
 
     def cost_analysis(self) -> dict[str, float]:
         return self.lowered.cost_analysis()

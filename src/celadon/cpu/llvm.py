@@ -8,7 +8,7 @@ import itertools
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from hashlib import sha256
 from typing import Any
@@ -35,13 +35,22 @@ def compile_text(text: str) -> bytes:
     >>> compile_text("define void @k() {\\n ret void\\n}")[:4] != b""
     True
     """
-    with _lock:
-        binding, machine = _loaded()
-        try:
-            with closing(binding.create_context()) as context:
-                return _object(binding, machine, context, text)
-        except RuntimeError as error:
-            raise errors.CodeGenerationFailed(reason=str(error).strip()) from None
+    return _emitted(text, "emit_object")
+
+
+def assembly(text: str) -> str:
+    """The assembly of the same object code.
+
+    Args:
+        text: a module of LLVM IR, without a target triple.
+
+    Raises:
+        CodeGenerationFailed: if LLVM can't parse the text or it does not verify.
+
+    >>> "k:" in assembly("define void @k() {\\n ret void\\n}")
+    True
+    """
+    return _emitted(text, "emit_assembly")
 
 
 def link(code: bytes, names: Sequence[str]) -> tuple[object, dict[str, int]]:
@@ -84,19 +93,25 @@ def host() -> str:
     return sha256("\n".join(facts).encode()).hexdigest()
 
 
-def _object(binding: Any, machine: Any, context: Any, text: str) -> bytes:
-    with closing(binding.parse_assembly(text, context=context)) as module:
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        module.verify()
-        return _emitted(binding, machine, module)
+def _emitted(text: str, form: str) -> Any:
+    """Code in the form that a method of the target machine emits."""
+    with _lock:
+        binding, machine = _loaded()
+        try:
+            with closing(binding.create_context()) as context, closing(binding.parse_assembly(text, context=context)) as module:
+                module.triple = machine.triple
+                module.data_layout = str(machine.target_data)
+                module.verify()
+                return _without_reduction(binding, lambda: getattr(machine, form)(module))
+        except RuntimeError as error:
+            raise errors.CodeGenerationFailed(reason=str(error).strip()) from None
 
 
-def _emitted(binding: Any, machine: Any, module: Any) -> bytes:
+def _without_reduction(binding: Any, emit: Callable[[], Any]) -> Any:
     """Loop strength reduction takes a third of the time and gains nothing; the option holds for the whole process."""
     binding.set_option("celadon", "-disable-lsr=true")
     try:
-        return machine.emit_object(module)
+        return emit()
     finally:
         binding.set_option("celadon", "-disable-lsr=false")
 

@@ -79,6 +79,36 @@ class DialectUnknown(CeladonError, ValueError):
     cured = "celadon.jit(lambda x: x + 1).lower(1.0).as_text('stablehlo')"
 
 
+class StageUnknown(CeladonError, ValueError):
+    code = "CEL506"
+    title = "The compiler has no such stage"
+    message = "the compiler has no stage '{stage}' to print; it has: {known}"
+    cause = "The name of the stage is misspelt."
+    cure = "Use one of the names listed."
+    when = "When Compiled.as_text or `celadon lower --stage` is asked for another stage."
+    trigger = "celadon.jit(lambda x: x + 1).lower(1.0).compile().as_text('ir')"
+    cured = "celadon.jit(lambda x: x + 1).lower(1.0).compile().as_text('llvm')"
+    related = ("CEL503", "CEL507")
+
+
+class StageAbsent(CeladonError, ValueError):
+    code = "CEL507"
+    title = "The program has no kernels to look at"
+    message = "{program} has no stage '{stage}' on the {executor} executor: {reason}"
+    cause = "Only the CPU executor makes kernels, and only of programs for all of whose ops it has one."
+    cure = "Choose the CPU executor, or leave out the ops that it lacks."
+    when = "When kernels, LLVM IR or assembly are asked for of a program that runs on the reference executor or on XLA."
+    trigger = (
+        "from celadon import cache\nwith cache.executor_name('reference'):\n"
+        "    celadon.jit(lambda x: x + 1).lower(1.0).compile().as_text('kernels')"
+    )
+    cured = (
+        "from celadon import cache\nwith cache.executor_name('cpu'):\n"
+        "    celadon.jit(lambda x: x + 1).lower(1.0).compile().as_text('kernels')"
+    )
+    related = ("CEL506",)
+
+
 class SettingUnknown(CeladonError, AttributeError):
     code = "CEL504"
     title = "The setting is unknown"

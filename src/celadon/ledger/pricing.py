@@ -155,7 +155,7 @@ def _steps(jobs: Sequence[Job], plan: Plan, advance: Advance) -> tuple[Steps, ..
         with job.side.answering():
             trial.first_calls([""], plan)
         if trial.error is not None:
-            with _failing(job.side):
+            with failing(job.side):
                 raise trial.error
         trials.append(trial)
     times = measure.alternating([trial.steady_call() for trial in trials], plan, lambda share: advance(share))
@@ -165,19 +165,8 @@ def _steps(jobs: Sequence[Job], plan: Plan, advance: Advance) -> tuple[Steps, ..
     ])  # fmt: skip
 
 
-def lowered(job: Job) -> str:
-    """The StableHLO text of a job's function, each static argument at its first value.
-
-    Raises: `TargetFailed`, and the errors of `specs.bind`.
-    """
-    values = {name: values[0] for name, values in job.statics.items()}
-    args, kwargs = specs.bind(job.side.function, {**job.traced, **values})
-    with job.side.answering(), _failing(job.side):
-        return job.side.jit(tuple(job.statics)).lower(*args, **kwargs).as_text()
-
-
 @contextmanager
-def _failing(side: Side) -> Generator[None]:
+def failing(side: Side) -> Generator[None]:
     """Report what the user's function raises as a failure of the target."""
     try:
         yield
@@ -267,7 +256,7 @@ class _Bench:
             for trial in self.trials:
                 trial.first_calls(self.shown, plan)
         if self.static.error is not None:
-            with _failing(self.side):
+            with failing(self.side):
                 raise self.static.error
 
     def programs(self) -> tuple[Row, ...]:

@@ -219,6 +219,31 @@ def _show_verdict(static: StaticPrice, out: Console) -> None:
         out.print(Text(f"    {found.line}: {found.code}"), soft_wrap=True)
 
 
+_COMMENT = r"(?m)(?:#|//) .*$"
+_LEXERS = {"llvm": "llvm", "asm": "gas"}
+_MARKED = {
+    "bold": r"= \"?([\w.]+)\"?(?=[( ])",
+    "cyan": r"\b(?:bool|bf16|[iufc]\d+)\[[\d,]*\]|tensor<[^>]*>",
+    "yellow": r"\{[^{}\n]*\}|dense<[^>]*>",
+    "bold green": r"(?m)^ *(?:kernel|step) [\d.]+|^ *(?:body|condition|branch \d+)\b",
+    "dim": rf"{_COMMENT}|(?m:^ *from +.*$)",
+}
+
+
+def show_stage(text: str, stage: str) -> None:
+    """Print the text of a stage: as it is, and on a terminal in colours."""
+    if not sys.stdout.isatty():
+        print(text, end="")
+        return
+    if stage in _LEXERS:
+        marked = Syntax("", _LEXERS[stage], background_color="default", tab_size=8).highlight(text)
+    else:
+        marked = Text(text)
+        for style, pattern in _MARKED.items():
+            marked.highlight_regex(pattern, style)
+    console().print(marked, soft_wrap=True, end="")
+
+
 def show_page(page: Page, out: Console) -> None:
     """Print one page of the catalogue."""
     out.print(Text.assemble((f"{page.code}  {page.name}", "bold"), f"  ({page.kind})"))
