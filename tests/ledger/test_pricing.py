@@ -8,8 +8,9 @@ import pytest
 from celadon import errors
 from celadon.events import Event
 from celadon.ledger import against, specs, targets
+from celadon.ledger.lowering import text
 from celadon.ledger.measure import Interval, Plan
-from celadon.ledger.pricing import FirstCall, Job, Way, _break_even as break_even, lowered, price
+from celadon.ledger.pricing import FirstCall, Job, Way, _break_even as break_even, price
 from celadon.ledger.sides import Celadon, Stages, stages
 from celadon.ledger.verdicts import Evidence, verdict
 
@@ -102,7 +103,7 @@ def test_a_function_that_raises_is_a_clear_error():
     with pytest.raises(errors.TargetFailed, match=r"f raised ValueError: never at .*test_pricing.py"):
         price(Job(Celadon(f), {"x": 1.0}, {"n": [1]}), plan=PLAN)
     with pytest.raises(errors.TargetFailed, match="ValueError: never"):
-        lowered(Job(Celadon(f), {"x": 1.0}, {"n": [1]}))
+        text(Job(Celadon(f), {"x": 1.0}, {"n": [1]}))
     def leaves(x, n):
         raise SystemExit(3)
 
