@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -13,8 +14,6 @@ _LEFT, _WIDTH, _ROW, _BAR, _TOP = 260, 560, 58, 11, 46
 
 def draw(results: Mapping[str, Mapping[str, Sequence[float]]], path: str) -> None:
     """Bars of JAX / Celadon on a logarithmic axis, a group a program."""
-    import math
-
     decades = 3.5
     place = lambda ratio: _LEFT + _WIDTH * (math.log10(min(max(ratio, 0.3), 1000.0)) + 0.5) / decades  # noqa: E731
     parts = [_text(_LEFT + 140 * k, 14, what, _COLOURS[k], "start") for k, what in enumerate(_SHOWN)]
@@ -43,4 +42,5 @@ def _text(x: float, y: float, words: str, colour: str, anchor: str) -> str:
 
 def _bar(start: float, end: float, y: float, colour: str, title: str) -> str:
     x, width = min(start, end), max(abs(end - start), 1.0)
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BAR}" fill="{colour}"><title>{escape(title)}</title></rect>'
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BAR}"'
+    return f'<rect {place} fill="{colour}"><title>{escape(title)}</title></rect>'

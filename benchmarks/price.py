@@ -1,6 +1,6 @@
 """What a new static value, a new shape, a first call, an import and a dispatch cost, beside JAX: ratios of medians.
 
-    python benchmarks/price.py [--json FILE]
+python benchmarks/price.py [--json FILE]
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@ embedding's gradient."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy
@@ -59,7 +60,7 @@ def _perceptron(rng: Any, batch: int, pixels: int, width: int) -> tuple[Any, ...
     widths = (pixels, *[width] * 5, _CLASSES)
     params = [
         (normal(rng, n, m) * numpy.float32((2.0 / n) ** 0.5), numpy.zeros(m, numpy.float32))
-        for n, m in zip(widths, widths[1:], strict=False)
+        for n, m in itertools.pairwise(widths)
     ]
     return params, normal(rng, batch, pixels), rng.integers(0, _CLASSES, batch).astype(numpy.int32)
 
@@ -84,7 +85,8 @@ def _ids(rng: Any, count: int, words: int, width: int) -> tuple[Any, ...]:
 
 def _perceptron_of(width: int, batch: int) -> Program:
     sizes, small = {"batch": batch, "pixels": 784, "width": width}, {"batch": 3, "pixels": 17, "width": 9}
-    return Program(f"MLP step {width}, batch {batch}", _step, _perceptron, sizes, small, "batch", "rate", lambda k: 0.1 + k / 1024)
+    name = f"MLP step {width}, batch {batch}"
+    return Program(name, _step, _perceptron, sizes, small, "batch", "rate", lambda k: 0.1 + k / 1024)
 
 
 PROGRAMS = (
