@@ -1,4 +1,5 @@
-"""Kernels in, addresses of their machine code out: from memory, from disk, or compiled now, all missing ones in one module."""
+"""Kernels in, addresses of their machine code out: from memory, from disk, or compiled now, the missing ones in a module for
+each thread."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from celadon import errors, events
-from celadon.cpu import link, llvm, store
+from celadon.cpu import link, llvm, store, threads
 from celadon.cpu.recipe import Kernel, Map, Reduce, digest
 from celadon.facade import Lazy
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 else:  # a kernel that is on disk needs no emitter
     emit_map, emit_moved = Lazy("celadon.cpu.emit_map"), Lazy("celadon.cpu.emit_moved")
     emit_reduce, ir = Lazy("celadon.cpu.emit_reduce"), Lazy("celadon.cpu.ir")
+
+
+_WORTH_A_THREAD = 4000  # characters of IR: less than a module's own cost
 
 
 def _emitted(kernel: Kernel, name: str) -> Function:
@@ -64,19 +68,29 @@ def symbol(name: str) -> str:
     return f"k{name}"
 
 
-def text(kernels: dict[str, Kernel]) -> str:
-    """The module of kernels by digest."""
-    return ir.module([_emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
-
-
 def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:
-    names = sorted(kernels)
-    code = llvm.compile_text(text(kernels))
-    together = _object_key(names)
-    store.save(together, code)
-    for name in names:
-        store.save(f"kernel {name}", "\n".join(names).encode())
-    return _loaded(code, names)
+    functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
+    parts = _parts({name: len(function.text()) for name, function in functions.items()})
+    codes = llvm.compile_texts([ir.module([functions[name] for name in names]) for names in parts])
+    found: dict[str, Code] = {}
+    for names, code in zip(parts, codes, strict=True):
+        store.save(_object_key(names), code)
+        for name in names:
+            store.save(f"kernel {name}", "\n".join(names).encode())
+        found.update(_loaded(code, names))
+    return found
+
+
+def _parts(sizes: dict[str, int]) -> list[list[str]]:
+    """Names parted into modules of about one size, one a thread: the largest first, each to the part that is the smallest."""
+    count = min(threads.threads(), len(sizes), 1 + sum(sizes.values()) // _WORTH_A_THREAD)
+    parts: list[list[str]] = [[] for _ in range(count)]
+    filled = [0] * count
+    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+        k = filled.index(min(filled))
+        parts[k].append(name)
+        filled[k] += sizes[name]
+    return [sorted(names) for names in parts]
 
 
 def _object_key(names: Sequence[str]) -> str:

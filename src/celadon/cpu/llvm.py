@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import itertools
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +20,15 @@ from celadon.cpu.kinds import Target
 from celadon.locks import process_lock
 
 _CPU_FACTS = ("vendor_id", "cpu family", "model", "model name", "flags", "CPU implementer", "CPU part", "Features")
+_ASSEMBLY, _OBJECT = 0, 1
+_OPTIONS = (  # name, while we compile, usual
+    ("-disable-lsr", "true", "false"),
+    ("-fast-isel", "true", "false"),
+    ("-disable-cgp", "true", "false"),
+    ("-enable-misched", "false", "true"),
+    ("-disable-machine-cse", "true", "false"),
+    ("-disable-machine-sink", "true", "false"),
+)
 
 _lock = process_lock()
 _library_numbers = itertools.count()
@@ -35,22 +46,25 @@ def compile_text(text: str) -> bytes:
     >>> compile_text("define void @k() {\\n ret void\\n}")[:4] != b""
     True
     """
-    return _emitted(text, "emit_object")
+    return compile_texts([text])[0]
+
+
+def compile_texts(texts: Sequence[str]) -> list[bytes]:
+    """Object code of several modules, each on a thread of its own; `compile_text` says what goes in and what it raises.
+
+    >>> len(compile_texts(["define void @a() {\\n ret void\\n}", "define void @b() {\\n ret void\\n}"]))
+    2
+    """
+    return _compiled(texts, _OBJECT)
 
 
 def assembly(text: str) -> str:
-    """The assembly of the same object code.
-
-    Args:
-        text: a module of LLVM IR, without a target triple.
-
-    Raises:
-        CodeGenerationFailed: if LLVM can't parse the text or it does not verify.
+    """The assembly of the object code that `compile_text` makes, which says what goes in and what it raises.
 
     >>> "k:" in assembly("define void @k() {\\n ret void\\n}")
     True
     """
-    return _emitted(text, "emit_assembly")
+    return _compiled([text], _ASSEMBLY)[0].decode()
 
 
 def link(code: bytes, names: Sequence[str]) -> tuple[object, dict[str, int]]:
@@ -84,36 +98,87 @@ def target() -> Target:
 
 @functools.cache
 def host() -> str:
-    """What object code depends on besides its text: the processor, its features, LLVM's version. Does not load LLVM.
+    """What object code depends on besides its text: the processor, its features, LLVM's version and options. Does not load LLVM.
 
     >>> host() == host()
     True
     """
-    facts = [sys.platform, platform.machine(), _version(), _cpu_facts() or _llvm_cpu()]
+    facts = [sys.platform, platform.machine(), _version(), _cpu_facts() or _llvm_cpu(), str(_OPTIONS)]
     return sha256("\n".join(facts).encode()).hexdigest()
 
 
-def _emitted(text: str, form: str) -> Any:
-    """Code in the form that a method of the target machine emits."""
-    with _lock:
-        binding, machine = _loaded()
+def _compiled(texts: Sequence[str], form: int) -> list[bytes]:
+    with _lock, _fewer_passes():
+        found: list[bytes | RuntimeError] = [b""] * len(texts)
+        others = [threading.Thread(target=_compile, args=(found, k, text, form)) for k, text in enumerate(texts) if k]
+        for thread in others:
+            thread.start()
         try:
-            with closing(binding.create_context()) as context, closing(binding.parse_assembly(text, context=context)) as module:
-                module.triple = machine.triple
-                module.data_layout = str(machine.target_data)
-                module.verify()
-                return _without_reduction(binding, lambda: getattr(machine, form)(module))
-        except RuntimeError as error:
-            raise errors.CodeGenerationFailed(reason=str(error).strip()) from None
+            _compile(found, 0, texts[0], form)
+        finally:
+            for thread in others:
+                thread.join()
+    for outcome in found:
+        if isinstance(outcome, RuntimeError):
+            raise errors.CodeGenerationFailed(reason=str(outcome).strip()) from None
+    return [outcome for outcome in found if isinstance(outcome, bytes)]
 
 
-def _without_reduction(binding: Any, emit: Callable[[], Any]) -> Any:
-    """Loop strength reduction takes a third of the time and gains nothing; the option holds for the whole process."""
-    binding.set_option("celadon", "-disable-lsr=true")
+@contextmanager
+def _fewer_passes() -> Generator[None]:
+    """Leave out the passes that take half of the time and gain nothing on code written as ours is; options of LLVM hold for
+    the whole process, so they are put back."""
+    binding, _ = _loaded()
+    for name, ours, _ in _OPTIONS:
+        binding.set_option("celadon", f"{name}={ours}")
     try:
-        return emit()
+        yield
     finally:
-        binding.set_option("celadon", "-disable-lsr=false")
+        for name, _, usual in _OPTIONS:
+            binding.set_option("celadon", f"{name}={usual}")
+
+
+def _compile(found: list[bytes | RuntimeError], k: int, text: str, form: int) -> None:
+    """Put the code of a text, or why there is none, in its place."""
+    binding, _ = _loaded()
+    try:
+        with closing(binding.create_context()) as context, closing(_parsed(binding, context, text)) as module:
+            found[k] = _emitted(binding, _machine(k), module, form)
+    except RuntimeError as error:
+        found[k] = error
+
+
+def _parsed(binding: Any, context: Any, text: str) -> Any:
+    """The module of a text, in a context that no other thread uses."""
+    with binding.ffi.OutputString() as words:
+        module = binding.ModuleRef(_unlocked("LLVMPY_ParseAssembly")(context, text.encode(), words), context)
+        if words:
+            module.close()
+            raise RuntimeError(str(words))
+    return module
+
+
+def _emitted(binding: Any, machine: Any, module: Any, form: int) -> bytes:
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    with binding.ffi.OutputString() as words:
+        if _unlocked("LLVMPY_VerifyModule")(module, words):
+            raise RuntimeError(str(words))
+    with binding.ffi.OutputString() as words:
+        buffer = _unlocked("LLVMPY_TargetMachineEmitToMemory")(machine, module, form, words)
+        if not buffer:
+            raise RuntimeError(str(words))
+    library = binding.ffi.lib
+    try:
+        return ctypes.string_at(library.LLVMPY_GetBufferStart(buffer), library.LLVMPY_GetBufferSize(buffer))
+    finally:
+        library.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def _unlocked(name: str) -> Any:
+    """A function of llvmlite's library without the lock that llvmlite holds around each call: what works on a context of its
+    own needs none, and two threads may then compile at once."""
+    function = getattr(_loaded()[0].ffi.lib, name)
+    return getattr(function, "_cfn", function)
 
 
 @functools.cache
@@ -122,7 +187,14 @@ def _loaded() -> tuple[Any, Any]:
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine(
+    return binding, binding.Target.from_default_triple()
+
+
+@functools.cache
+def _machine(k: int) -> Any:
+    """The k-th thread's own target machine."""
+    binding, native = _loaded()
+    return native.create_target_machine(
         cpu=binding.get_host_cpu_name(),
         features=binding.get_host_cpu_features().flatten(),
         opt=1,
@@ -130,7 +202,6 @@ def _loaded() -> tuple[Any, Any]:
         codemodel="small",
         jit=True,
     )
-    return binding, machine
 
 
 @functools.cache
