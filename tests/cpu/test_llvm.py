@@ -50,6 +50,14 @@ def test_bad_text_is_a_catalogued_error(text):
     assert llvm.compile_text(RETURN)
 
 
+def test_modules_compiled_at_once_are_as_those_compiled_alone_and_one_bad_text_is_told():
+    texts = [f"define i64 @k() {{\n ret i64 {i}\n}}" for i in range(5)]
+    assert llvm.compile_texts(texts) == [llvm.compile_text(text) for text in texts]
+    with pytest.raises(errors.CodeGenerationFailed, match="nonsense"):
+        llvm.compile_texts([*texts, "nonsense"])
+    assert llvm.compile_texts(texts[:1]) == [llvm.compile_text(texts[0])]
+
+
 def test_same_text_gives_the_same_bytes():
     assert llvm.compile_text(MULTIPLY_ADD) == llvm.compile_text(MULTIPLY_ADD)
 

@@ -68,6 +68,11 @@ def symbol(name: str) -> str:
     return f"k{name}"
 
 
+def text(kernels: dict[str, Kernel]) -> str:
+    """The module of kernels by digest."""
+    return ir.module([_emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
+
+
 def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:
     functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
     parts = _parts({name: len(function.text()) for name, function in functions.items()})
