@@ -43,7 +43,8 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
-_TOGETHER_AT_MOST = 96  # equations; machine code for many values at once takes long to make
+_AT_MOST = 128  # equations of a unit: registers do not hold more, and code takes longer to make than in proportion
+_TOGETHER_AT_MOST = 96  # the same for values that nothing connects
 
 
 def tokens(program: Program) -> dict[Var, Token]:
@@ -68,6 +69,7 @@ class _Grouping:
         self.home: dict[Var, int] = {}
         self.readers: dict[Var, int] = {}
         self.moved: dict[int, int] = {}
+        self.followed = 0  # a bit set of the units that others come after
         self.scalars: set[int] = set()  # units of scalars that more may join
         self.effects = -1
         self.results = {x for x in program.outputs if type(x) is Var}
@@ -134,9 +136,12 @@ class _Grouping:
         unit = self.units[place]
         if unit.before | bits != unit.before:
             unit.before |= bits
+            self.followed |= bits
             self._pass_on(place)
 
     def _pass_on(self, place: int) -> None:
+        if not self.followed >> place & 1:
+            return
         bits = self.units[place].before
         for unit in self.units:
             if unit.before >> place & 1:
@@ -150,23 +155,28 @@ class _Grouping:
             roots = map(self._find, self.scalars)
             self.scalars = {u for u in roots if len(self.units[u].equations) < _TOGETHER_AT_MOST}
             found |= self.scalars
-        fit = [u for u in sorted(found, reverse=True) if self.units[u].kind == "map" and self.units[u].token == token]
-        fit = [u for u in fit if not self._before(read, u) >> u & 1]
+        fit = [u for u in sorted(found, reverse=True) if self._takes(u, token) and not self._before(read, u) >> u & 1]
         for other in fit[1:]:
-            self._merge(fit[0], other, read)
+            self._merge(fit[0], other)
         return fit[0] if fit else -1
 
-    def _merge(self, place: int, other: int, read: Sequence[Var]) -> None:
+    def _takes(self, place: int, token: Token) -> bool:
+        unit = self.units[place]
+        return unit.kind == "map" and unit.token == token and len(unit.equations) < _AT_MOST
+
+    def _merge(self, place: int, other: int) -> None:
         into, gone = self.units[place], self.units[other]
-        if into.before >> other & 1 or gone.before >> place & 1:
+        if into.before >> other & 1 or gone.before >> place & 1 or len(into.equations) + len(gone.equations) > _AT_MOST:
             return
         into.equations.extend(gone.equations)
         gone.equations = []
         self.moved[other] = place
         into.before |= gone.before
-        for unit in self.units:
-            if unit.before >> other & 1:
-                unit.before |= 1 << place
+        if self.followed >> other & 1:
+            self.followed |= 1 << place
+            for unit in self.units:
+                if unit.before >> other & 1:
+                    unit.before |= 1 << place
         self._pass_on(place)
 
     def ordered(self) -> list[Unit]:
