@@ -1,6 +1,6 @@
 """A Plan and the numbers of a program in; out, a function that fills a frame, makes one native call, wraps results.
 
-The function's source is made once a structure, its text naming what differs between plans and between programs.
+The function's source (call_text.py) is compiled once a structure and names what differs between plans and programs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from celadon.array import Array
 from celadon.compiler.lift import Numbers, Structure
+from celadon.cpu.call_text import call_text, plan_names, program_names
 from celadon.cpu.driver import runtime
 from celadon.cpu.hosts import Caller, functions
 from celadon.cpu.plan import NUMBER_BYTES, WORD, Outline, Plan
@@ -60,13 +61,13 @@ class Frames:
         self.free: list[Frame] = []
         large = plan.arena > _ARENA_KEPT
         if large not in codes:
-            codes[large] = _code(_text(plan.outline, large))
+            codes[large] = _code(call_text(plan.outline, large))
         self.code = codes[large]
         self.names: dict[str, Any] = {
             "Array": Array, "allocate": allocate, "fresh": self.fresh, "pop": self.free.pop, "push": self.free.append,
             "pack": struct.Struct(f"{plan.outline.arena_cell + 1}q").pack_into,
             "run": runtime().hold if plan.nanoseconds < _HOLD_BELOW else runtime().release, "arena_bytes": plan.arena,
-        } | {f"b{k}": nbytes for k, nbytes in enumerate(plan.result_bytes)}  # fmt: skip
+        } | plan_names(plan)  # fmt: skip
 
     def fresh(self) -> Frame:
         return Frame(self.plan)
@@ -79,11 +80,7 @@ def call(
     outline = frames.plan.outline
     block = _numbers_block(outline, structure, numbers)
     names: dict[str, Any] = {**frames.names, "keeper": (keeper, block), "numbers": block.pointer}
-    own = outline.inputs - outline.arrays
-    for k, kept in enumerate(numbers.arrays, own):
-        names[f"x{k}"] = kept
-    for k, out in enumerate(structure.program.outputs):
-        names[f"t{k}"] = out.type
+    names |= program_names(outline, structure.program, numbers)
     if frames.plan.calls:
         names["functions"] = functions(frames.plan, structure.program)
     found: Any = FunctionType(frames.code, names)
@@ -95,47 +92,6 @@ def _code(text: str) -> CodeType:
     """The code of the one function in a text."""
     [found] = [one for one in compile(text, GENERATED, "exec").co_consts if isinstance(one, CodeType)]
     return found
-
-
-def _text(outline: Outline, large: bool) -> str:
-    """`call(arrays)`: x are arrays, o the blocks of results, b their bytes, t the results' types."""
-    own = outline.inputs - outline.arrays
-    read = outline.read
-    given = {outline.sources[n] for n in outline.schedule.outputs}
-    lines = [f"    x{i} = arrays[{i}]" for i in range(own) if i in read | given]
-    if outline.results or outline.hosts:
-        lines += _running(outline, large, read)
-    return "\n".join(["def call(arrays):", *lines, f"    return [{_returned(outline)}]"])
-
-
-def _running(outline: Outline, large: bool, read: frozenset[int]) -> list[str]:
-    lines = ["    try:", "        frame = pop()", "    except IndexError:", "        frame = fresh()"]
-    lines += [f"    o{k} = allocate(b{k})" for k in range(len(outline.results))]
-    lines += ["    arena = allocate(arena_bytes)"] if large else []
-    cells = [f"x{i}.block.pointer" if i in read else "0" for i in range(outline.inputs)]
-    cells += [f"o{k}.pointer" for k in range(len(outline.results))]
-    cells += ["numbers", "arena.pointer" if large else "frame.arena.pointer"]
-    return [
-        *lines,
-        f"    pack(frame.cells, 0, {', '.join(cells)})",
-        *(_CALLING if outline.hosts else ["    run(frame.steps, frame.count)"]),
-        "    push(frame)",
-    ]
-
-
-_CALLING = [
-    "    frame.caller.functions = functions",
-    "    run(frame.steps, frame.count)",
-    "    error = frame.caller.failed()",
-    "    if error is not None:",
-    "        raise error",
-]
-
-
-def _returned(outline: Outline) -> str:
-    sources = [outline.sources[number] for number in outline.schedule.outputs]
-    held = [f"x{s}.block" if s < outline.inputs else f"o{outline.results.index(s)}" for s in sources]
-    return ", ".join(f"Array(t{k}, {block})" for k, block in enumerate(held))
 
 
 def _numbers_block(outline: Outline, structure: Structure, numbers: Numbers) -> Block:
