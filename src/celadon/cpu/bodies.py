@@ -9,10 +9,11 @@ from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import Table
-from celadon.cpu.recipe import Body, Constant, Place
+from celadon.cpu.recipe import NUMBER_BYTES, Body, Constant, Place
 from celadon.cpu.stores import at
 
 Read = Callable[[int], Element]
+_HELD = 12  # numbers in registers; when there are more, each is loaded where it is used
 
 
 class Emission:
@@ -22,36 +23,48 @@ class Emission:
         self.f, self.body, self.lanes = f, body, lanes
         self.arrays: dict[int, Walk] = {}
         self.scalars: dict[int, Element] = {}
+        self.numbers: dict[int, Value] = {}  # where those lie that are loaded at their use
+        numbers = _Numbers(table)
         for k, leaf in enumerate(body.leaves):
             if leaf.source == "array":
                 self.arrays[k] = Walk(table, leaf.access)
             elif leaf.source == "scalar":
                 self.scalars[k] = elements.load(f, table.address(), leaf.dtype)
+            elif leaf.source == "number":
+                self.numbers[k] = numbers.next()
             elif not set(leaf.access) - {"0"}:
                 self.scalars[k] = index_element(f, f.constant("i64", 0), leaf.dtype, 1)
-        self._scalar_nodes()
-        self.splats = {k: elements.splat(f, e, lanes) for k, e in self.scalars.items() if k in self._used_by_vectors()}
+        fixed, used = self._fixed()
+        if len(self.numbers) <= _HELD:
+            self.scalars |= {k: self._number(k) for k in self.numbers}
+        for k in fixed:
+            self.scalars[self._first_node + k] = self._node(k, self._scalar)
+        self.splats = {k: elements.splat(f, element, lanes) for k, element in self.scalars.items() if k in used}
 
     @property
     def _first_node(self) -> int:
         return len(self.body.leaves)
 
-    def _scalar_nodes(self) -> None:
+    def _fixed(self) -> tuple[list[int], set[Place]]:
+        """The nodes that no loop moves, and what the others and the results take."""
+        still: set[Place] = {*self.scalars, *self.numbers}
+        fixed: list[int] = []
+        used: set[Place] = set(self.body.results)
         for k, node in enumerate(self.body.nodes):
-            if all(isinstance(x, Constant) or x in self.scalars for x in node.operands):
-                self.scalars[self._first_node + k] = self._node(k, lambda x: self._scalar(x))
+            if all(isinstance(x, Constant) or x in still for x in node.operands):
+                still.add(self._first_node + k)
+                fixed.append(k)
+            else:
+                used.update(node.operands)
+        return fixed, used
+
+    def _number(self, k: int) -> Element:
+        return elements.load(self.f, self.numbers[k], self.body.leaves[k].dtype)
 
     def _scalar(self, place: Place) -> Element:
         if isinstance(place, Constant):
             return elements.constant(self.f, place.dtype, place.bits)
-        return self.scalars[place]
-
-    def _used_by_vectors(self) -> set[Place]:
-        used: set[Place] = set(self.body.results)
-        for k, node in enumerate(self.body.nodes):
-            if self._first_node + k not in self.scalars:
-                used.update(node.operands)
-        return used
+        return self.scalars[place] if place in self.scalars else self._number(place)
 
     def _node(self, k: int, value: Callable[[Place], Element]) -> Element:
         node = self.body.nodes[k]
@@ -65,6 +78,8 @@ class Emission:
         def value(place: Place) -> Element:
             if isinstance(place, Constant):
                 return elements.constant(self.f, place.dtype, place.bits, self.lanes)
+            if place in self.numbers and place not in found:
+                return elements.splat(self.f, self._number(place), self.lanes)
             if place not in found:
                 found[place] = read(place) if place < self._first_node else self._node(place - self._first_node, value)
             return found[place]
@@ -136,6 +151,19 @@ def applied(f: Function, body: Body, values: Sequence[Element], lanes: int = 1) 
 def lanes_of(body: Body, dtypes: Sequence[str]) -> int:
     """Lanes of a loop over a body that has results of these dtypes."""
     return lanes_for([leaf.dtype for leaf in body.leaves] + [node.dtype for node in body.nodes] + list(dtypes))
+
+
+class _Numbers:
+    """Where a body's numbers lie: one after the other from the address in the table where the first of them stands."""
+
+    def __init__(self, table: Table):
+        self.table, self.count = table, 0
+
+    def next(self) -> Value:
+        if not self.count:
+            self.first = self.table.address()
+        self.count += 1
+        return self.table.f.gep(self.first, (self.count - 1) * NUMBER_BYTES, "i8")
 
 
 class Walk:

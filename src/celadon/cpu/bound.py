@@ -19,7 +19,8 @@ from celadon.compiler.lift import Numbers, Structure
 from celadon.cpu.call_text import call_text, plan_names, program_names
 from celadon.cpu.driver import runtime
 from celadon.cpu.hosts import Caller, functions
-from celadon.cpu.plan import NUMBER_BYTES, WORD, Outline, Plan
+from celadon.cpu.plan import WORD, Outline, Plan
+from celadon.cpu.recipe import NUMBER_BYTES
 from celadon.errors.catalogue import GENERATED
 from celadon.memory import Block, allocate
 from celadon.types import DType
@@ -95,11 +96,13 @@ def _code(text: str) -> CodeType:
 
 
 def _numbers_block(outline: Outline, structure: Structure, numbers: Numbers) -> Block:
-    """The lifted scalars and the constants, each in its own place."""
-    constants = [extra for extra in outline.schedule.extras if extra.is_constant]
+    """The lifted scalars and the constants, each wherever kernels want it."""
+    extras = outline.schedule.extras
+    first_extra = outline.variables - len(extras)
     scalars = structure.program.inputs[outline.inputs :]
     bits = [_bits(x, var.type.dtype) for var, x in zip(scalars, numbers.scalars, strict=True)]
-    content = b"".join([one.ljust(NUMBER_BYTES, b"\0") for one in [*bits, *(extra.bits for extra in constants)]])
+    found = [extras[n - first_extra].bits if n >= first_extra else bits[n - outline.inputs] for n in outline.numbers.order]
+    content = b"".join([one.ljust(NUMBER_BYTES, b"\0") for one in found])
     block = allocate(len(content))
     ctypes.memmove(block.pointer, content, len(content))
     return block

@@ -13,6 +13,7 @@ from celadon.cpu.recipe import Map
 from celadon.cpu.stores import Store, at, room
 
 _UNROLL = 2
+_UNROLLED_AT_MOST = 16  # nodes of a body
 
 
 def emit(kernel: Map, name: str) -> Function:
@@ -55,8 +56,9 @@ class _Nest:
         """One loop over whole arrays; it may run over their ends."""
         f, lanes = self.f, self.lanes
         _, low, high = f.parameters
-        with Loop(f, low, high, lanes * _UNROLL) as loop:
-            for u in range(_UNROLL):
+        times = _UNROLL if len(self.body.nodes) <= _UNROLLED_AT_MOST else 1
+        with Loop(f, low, high, lanes * times) as loop:
+            for u in range(times):
                 index = loop.index + u * lanes if u else loop.index
                 results = self._results(reads, index, index)
                 for pointer, element, dtype in zip(writes, results, self.dtypes, strict=True):

@@ -57,6 +57,10 @@ class _Draft:
         self.nodes: list[tuple[str, str, list[Any], tuple[tuple[str, Any], ...]]] = []
         self.places: dict[Var, Place] = {}
 
+    def read(self, source: str, dtype: str, layout: Layout, number: int) -> None:
+        self.leaves.append((source, dtype, layout))
+        self.reads.append(number)
+
     def dtype(self, place: Place) -> str:
         if isinstance(place, Constant):
             return place.dtype
@@ -101,6 +105,7 @@ class Fusion:
         self.scopes = [_Scope([], {}, (0, self.variables), self.variables, False)]
         self.aliased: set[int] = set()
         self.parts: set[int] = set()  # aliases that begin elsewhere than their source, or lie among the numbers: no result is one
+        self.numeric: set[int] = set()  # aliases of numbers
         self.crowded: set[int] = set()  # rows of a larger array: nothing may be written past their ends
 
     @property
@@ -204,8 +209,7 @@ class Fusion:
         """Store scalars as other ones, all by one kernel."""
         draft = _Draft()
         for source, _ in pairs:
-            draft.leaves.append(("array", short_name(self.types[source].dtype), ()))
-            draft.reads.append(source)
+            draft.read(self._source(source), short_name(self.types[source].dtype), (), source)
         self._map(draft, pairs[0][1], range(len(pairs)), [target for _, target in pairs])
 
     def copy_into(self, source: int, target: int, layout: Layout, **facts: Any) -> None:
@@ -222,9 +226,15 @@ class Fusion:
 
     def _draft_of(self, number: int) -> _Draft:
         draft = _Draft()
-        draft.leaves.append(("array", short_name(self.types[number].dtype), self.layouts[number]))
-        draft.reads.append(number)
+        draft.read(*self._leaf_of(number), number)
         return draft
+
+    def _leaf_of(self, number: int) -> tuple[str, str, Layout]:
+        """A variable as the leaf of a body."""
+        return self._source(number), short_name(self.types[number].dtype), self.layouts[number]
+
+    def _source(self, number: int) -> str:
+        return "number" if number in self.numeric or self._is_number(number) else "array"
 
     def arranged(self, number: int, axes: Sequence[int], shape: ArrayType, extents: tuple[tuple[int, int], ...]) -> int:
         """A view of a variable with its axes in another order, and still along new ones (-1)."""
@@ -263,6 +273,8 @@ class Fusion:
         self.aliased.add(result)
         if rule in _PARTS or operand in self.parts or self._is_number(operand):
             self.parts.add(result)
+        if self._source(operand) == "number":
+            self.numeric.add(result)
         self.steps.append(Alias(rule, equation, operand, result))
 
     def _run_view(self, work: Work) -> None:
@@ -358,8 +370,7 @@ class Fusion:
         """A body over variables, whose last node is meant; nodes' operands count the reads, then the nodes."""
         draft = _Draft()
         for number in reads:
-            draft.leaves.append(("array", short_name(self.types[number].dtype), self.layouts[number]))
-            draft.reads.append(number)
+            draft.read(*self._leaf_of(number), number)
         count = len(reads)
         for node in nodes:
             operands = [x if isinstance(x, Constant) or x < count else count - 1 - x for x in node.operands]
@@ -392,8 +403,7 @@ class Fusion:
             draft.leaves.append(("iota", dtype, self.virtual[var]))
         else:
             number = self.numbers[var]
-            draft.leaves.append(("array", dtype, self.layouts[number]))
-            draft.reads.append(number)
+            draft.read(*self._leaf_of(number), number)
         return place
 
 
@@ -420,6 +430,8 @@ def _finished(
 
 
 def _leaf(source: str, dtype: str, letters: str) -> Leaf:
+    if source == "number":
+        return Leaf("number", dtype)
     if source == "array" and set(letters) <= {"0"}:
         return Leaf("scalar", dtype)
     return Leaf(source, dtype, letters)

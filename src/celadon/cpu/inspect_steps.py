@@ -15,8 +15,8 @@ from celadon.cpu.inspect_kernels import constant, kernels, kind, walk
 from celadon.cpu.inspect_plan import Mark, Watched, watched
 from celadon.cpu.inspect_views import ListView, ScheduleView, StepView, ValueView
 from celadon.cpu.layout import dense_strides
-from celadon.cpu.plan import NUMBER_BYTES, Outline, Place
-from celadon.cpu.recipe import Alias, Hosted, Kernel, Launch, Map, Moved, Nested, Reduce, Step
+from celadon.cpu.plan import Outline, Place
+from celadon.cpu.recipe import NUMBER_BYTES, Alias, Hosted, Kernel, Launch, Map, Moved, Nested, Reduce, Step
 from celadon.cpu.routines import ROUTINES, Shapes
 from celadon.program import Equation, Var
 from celadon.types import Shape

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from celadon import errors
 from celadon.cpu import nests
 from celadon.cpu.layout import VIEW_RULES, Strides, dense_strides
 from celadon.cpu.lifetimes import calls_host, lifetimes
-from celadon.cpu.recipe import Alias, Extra, Free, Hosted, Launch, Nested, Schedule, Step
+from celadon.cpu.recipe import (
+    NUMBER_BYTES,
+    Alias,
+    Extra,
+    Free,
+    Hosted,
+    Launch,
+    Moved,
+    Nested,
+    Schedule,
+    Step,
+    numbers_of,
+)  # fmt: skip
 from celadon.memory import ADDRESSABLE
 from celadon.program import Equation, Program
 from celadon.types import ArrayType, Shape, from_short, short_name
 
 WORD = 8
-NUMBER_BYTES = 16
 _SLOT = 64
 _HOST = 0  # where a step's function is one of the frame's own
 _HOST_TAKES = 5_000.0
@@ -30,17 +41,30 @@ class Place(NamedTuple):
     strides: Strides
 
 
+class Listed(NamedTuple):
+    """How the numbers of a call lie in their block: lifted scalars and constants, then those again that kernels read together.
+
+    order: the variable of each place. places: where each variable is. groups: where each group begins.
+    """
+
+    order: tuple[int, ...]
+    places: dict[int, int]
+    groups: dict[tuple[int, ...], int]
+
+
 class Outline(NamedTuple):
     """What of a plan follows from the structure alone.
 
     steps: the schedule's, with the ends of buffers between them. sources: for each variable, the one whose buffer it is in.
-    cells: for each buffer outside the arena its cell: first inputs, then outputs, then numbers, then the arena.
+    numbers: how those of a call lie. cells: for each buffer outside the arena its cell: first inputs, then outputs, then
+    numbers, then the arena.
     read: the buffers that kernels read. stacks: for each that lies in a block with others, all of these.
     hosts: whether Python functions are called.
     """
 
     schedule: Schedule
     codes: tuple[int, ...]
+    numbers: Listed
     inputs: int
     arrays: int
     scalars: int
@@ -77,13 +101,46 @@ def outlined(schedule: Schedule, program: Program, arrays: int, scalars: int, co
     inputs = len(program.inputs) - scalars
     lives = lifetimes(schedule, dtypes, len(program.inputs))
     sources = lives.sources
+    first_extra = len(dtypes) - len(schedule.extras)
+    numbers = [*range(inputs, inputs + scalars)]
+    numbers += [first_extra + k for k, extra in enumerate(schedule.extras) if extra.is_constant]
     results = tuple(dict.fromkeys(sources[n] for n in schedule.outputs if sources[n] in lives.made))
     cells = {i: i for i in range(inputs)} | {n: inputs + k for k, n in enumerate(results)}
     stacks = {n: group for group in lives.stacks for n in group}
     return Outline(
-        schedule, tuple(codes), inputs, arrays, scalars, lives.steps, sources, cells, results, tuple(dtypes), lives.read,
-        stacks, calls_host(schedule.steps),
+        schedule, tuple(codes), _listed(schedule, numbers, sources), inputs, arrays, scalars, lives.steps, sources, cells,
+        results, tuple(dtypes), lives.read, stacks, calls_host(schedule.steps),
     )  # fmt: skip
+
+
+def _listed(schedule: Schedule, numbers: Sequence[int], sources: Sequence[int]) -> Listed:
+    order, places = list(numbers), {number: k for k, number in enumerate(numbers)}
+    groups: dict[tuple[int, ...], int] = {}
+    for launch in _launches(schedule.steps):
+        kernel = schedule.kernels[launch.kernel]
+        if not isinstance(kernel, Moved):
+            group = tuple([sources[n] for n in numbers_of(kernel.body, launch.reads)])
+            if group and group not in groups:
+                groups[group] = _found(group, places, order)
+    return Listed(tuple(order), places, groups)
+
+
+def _found(group: tuple[int, ...], places: dict[int, int], order: list[int]) -> int:
+    """Where a group lies as it is wanted; else it is appended."""
+    first = places[group[0]]
+    if tuple(order[first : first + len(group)]) == group:
+        return first
+    order += group
+    return len(order) - len(group)
+
+
+def _launches(steps: Sequence[Step]) -> Iterator[Launch]:
+    for step in steps:
+        if isinstance(step, Launch):
+            yield step
+        elif isinstance(step, Nested):
+            for region in step.regions:
+                yield from _launches(region.steps)
 
 
 def _dtypes(schedule: Schedule, program: Program) -> list[str]:
@@ -207,10 +264,7 @@ class Planner:
         outline = self.outline
         for i in range(outline.inputs):
             self.places[i] = Place(i, 0, dense_strides(self.shapes[i], self.sizes[i]))
-        first_extra = outline.variables - len(outline.schedule.extras)
-        numbers = list(range(outline.inputs, outline.inputs + outline.scalars))
-        numbers += [first_extra + k for k, extra in enumerate(outline.schedule.extras) if extra.is_constant]
-        for k, number in enumerate(numbers):
+        for number, k in outline.numbers.places.items():
             self.places[number] = Place(outline.numbers_cell, k * NUMBER_BYTES, ())
 
     def take(self, step: Step) -> None:
@@ -349,6 +403,14 @@ class Planner:
             if letter == "s":
                 words.append(place.strides[loop[-1]])
         return words
+
+    def numbers(self, numbers: tuple[int, ...], at: int) -> list[int]:
+        """The words of the address from which on some numbers lie; none for no numbers."""
+        outline = self.outline
+        if not numbers:
+            return []
+        first = outline.numbers.groups[tuple([outline.sources[n] for n in numbers])]
+        return [outline.numbers_cell * WORD - at, first * NUMBER_BYTES]
 
     def finished(self) -> Plan:
         first = len(self.words)

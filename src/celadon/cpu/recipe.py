@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -19,9 +20,10 @@ Place = int | Constant  # a value of a body: leaves first, then nodes
 class Leaf(NamedTuple):
     """An operand of a body.
 
-    source: "array"; "scalar", loaded once; or "iota", the index along the loop whose access is not "0".
+    source: "array"; "scalar", loaded once; "number", a scalar that lies among the numbers of the call, beside the others that
+    the kernel reads; or "iota", the index along the loop whose access is not "0".
     access: a letter for each loop, outermost first: "0" stands still, "1" walks by one element, "s" by a run-time
-    stride, "t" by one element along the last loop but one of a tiled nest. Empty for a scalar.
+    stride, "t" by one element along the last loop but one of a tiled nest. Empty for scalars and numbers.
     """
 
     source: str
@@ -92,6 +94,7 @@ class Moved(NamedTuple):
 
 Kernel = Map | Reduce | Moved
 
+NUMBER_BYTES = 16  # the room of one number of a call
 TILE_ROWS = 4  # rows that our own matrix kernel computes together; plan makes blocks of a multiple
 CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
 
@@ -134,6 +137,12 @@ class Launch(NamedTuple):
     equation: int = -1
     then: int = -1
     part: int = 0
+
+
+def numbers_of(body: Body, reads: Sequence[int]) -> tuple[int, ...]:
+    """Those of the variables that a body reads which are its numbers."""
+    leaves = [leaf for leaf in body.leaves if leaf.source != "iota"]
+    return tuple([number for leaf, number in zip(leaves, reads, strict=False) if leaf.source == "number"])
 
 
 class Free(NamedTuple):

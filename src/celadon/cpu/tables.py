@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from celadon.cpu.kinds import itemsize
 from celadon.cpu.plan import WORD, Planner, extents_of, product, rules, unit_of
-from celadon.cpu.recipe import Body, Launch, Map, Reduce
+from celadon.cpu.recipe import Body, Launch, Map, Reduce, numbers_of
 
 _CHEAP = 0.1
 _DEAR = 1.0
@@ -36,17 +36,28 @@ def fill_map(planner: Planner, launch: Launch) -> None:
         return
     loops, at = launch.loops, planner.here
     extents = extents_of(planner.shapes[launch.like], loops)
-    words = list(extents)
-    reads = iter(launch.reads)
-    for leaf in kernel.body.leaves:
-        if leaf.source != "iota":
-            words += planner.operand(next(reads), loops, leaf.access, at)
+    words = extents + operands(planner, kernel.body, launch, at)
     for number, access in zip(launch.writes, kernel.writes, strict=True):
         words += planner.operand(number, _kept(launch) if launch.reduced else loops, access, at)
     nanoseconds = product(extents) * cost(kernel.body)
     extent = extents[0] if loops else 1
     multiple = 64 if len(loops) == 1 else 1
     planner.step(launch.kernel, words, extent, unit_of(extent, nanoseconds, multiple), nanoseconds + STEP)
+
+
+def operands(planner: Planner, body: Body, launch: Launch, at: int) -> list[int]:
+    """The words of a body's leaves: of all numbers together the first one's address, where the first of them stands."""
+    words: list[int] = []
+    numbers = numbers_of(body, launch.reads)
+    reads = iter(launch.reads)
+    for leaf in body.leaves:
+        if leaf.source == "number":
+            words += planner.numbers(numbers, at)
+            next(reads)
+            numbers = ()
+        elif leaf.source != "iota":
+            words += planner.operand(next(reads), launch.loops, leaf.access, at)
+    return words
 
 
 def _stays(planner: Planner, launch: Launch, kernel: Map) -> bool:
@@ -72,11 +83,7 @@ def fill_reduce(planner: Planner, launch: Launch) -> None:
     if split.pieces > 1:
         cell, offset = planner.outline.arena_cell, planner.scratch(split.partial * itemsize(kernel.dtype))
     at = planner.here
-    words = [*extents, *split.words]
-    reads = iter(launch.reads)
-    for leaf in kernel.body.leaves:
-        if leaf.source != "iota":
-            words += planner.operand(next(reads), launch.loops, leaf.access, at)
+    words = [*extents, *split.words, *operands(planner, kernel.body, launch, at)]
     words += (cell * WORD - at, offset)
     planner.step(launch.kernel, words, split.extent, split.unit, split.nanoseconds + STEP)
     if split.pieces > 1:
