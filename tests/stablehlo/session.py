@@ -1,0 +1,78 @@
+"""A program of StableHLO in, what came of it on one of the executors out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from celadon import cache, events
+from celadon.types import enable_x64
+from tests.stablehlo import contractions, control, elementwise, folds, places, shapes
+from tests.stablehlo.checking import complaint
+from tests.stablehlo.elements import Unreadable
+from tests.stablehlo.reader import Read, read
+from tests.stablehlo.sources import Case, context, parsed
+
+RULES = (contractions, control, elementwise, folds, places, shapes)  # imported for the rules that they add
+PASSED, FAILED, UNREADABLE, ERROR, CRASHED = "passed", "failed", "unreadable", "error", "crashed"
+
+
+class Outcome(NamedTuple):
+    """What came of a program: one of the words above, and why."""
+
+    word: str
+    reason: str = ""
+
+
+def outcome(case: Case, executor: str = "cpu") -> Outcome:
+    """Read, compile and run a program, and decide its checks.
+
+    Args:
+        executor: "cpu" or "reference", or "xla", which compiles the module itself.
+    """
+    try:
+        module = parsed(case.text)
+    except Exception as refused:
+        return Outcome(UNREADABLE, f"parser: {_first_line(refused)}")
+    try:
+        with context():
+            return (_on_xla if executor == "xla" else _on_celadon(executor))(module)
+    except Unreadable as lacking:
+        return Outcome(UNREADABLE, str(lacking))
+    except Exception as error:
+        return Outcome(ERROR, f"{type(error).__name__}: {_first_line(error)}")
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()] or [""]
+    return (lines[1] if lines[0].startswith("Unable to parse") and len(lines) > 1 else lines[0])[:200]
+
+
+def _on_xla(module: Any) -> Outcome:
+    from tests.stablehlo.on_xla import results
+
+    return _decided(*results(module))
+
+
+def _on_celadon(executor: str) -> Callable[[Any], Outcome]:
+    def run(module: Any) -> Outcome:
+        with enable_x64(True), cache.executor_name(executor), events.watching() as seen:
+            found: Read = read(module)
+            made = [np.asarray(x.host) for x in cache.bind(found.program).bound([])]
+        lacking = [op for event in seen if event.kind == "fallback" for op in event.facts["ops"]]
+        if lacking:
+            return Outcome(FAILED, f"no kernel: {', '.join(lacking)}")
+        return _decided(found.checks, made)
+
+    return run
+
+
+def _decided(checks: Any, made: Any) -> Outcome:
+    pairs = zip(checks, made[::2], made[1::2], strict=True)
+    complaints = [words for check, actual, expected in pairs if (words := complaint(check, actual, expected))]
+    return Outcome(FAILED, "; ".join(complaints)) if complaints else Outcome(PASSED)
+
+
+__all__ = ["CRASHED", "ERROR", "FAILED", "PASSED", "UNREADABLE", "Outcome", "outcome"]
