@@ -30,10 +30,16 @@ class Executable(Protocol):
 
 
 class Executor(Protocol):
+    """What runs programs. `native`: macro ops that it wants to be kept; `reserve`: the executor that takes its place where it
+    lacks an op, if there is one.
+    """
+
     name: str
     takes: frozenset[str]
     native: frozenset[str]
+    reserve: str | None
 
+    def adapted(self, program: Program) -> Program: ...
     def lacks(self, program: Program) -> list[str]: ...
     def compile(self, structure: Structure) -> Executable: ...
 
@@ -210,9 +216,10 @@ def simplified(program: Program, chosen: Executor) -> Program:
     """A traced program as it is handed to an executor: lowered, with the macro ops that it has kernels for, and simplified."""
     lowered = compiler.lower(program, chosen.native)
     if not compiler.enable_checks.value:
-        return compiler.simplify(lowered)
+        return chosen.adapted(compiler.simplify(lowered))
     compiler.check(program, "trace")
-    return compiler.check(compiler.simplify(compiler.check(lowered, "lower")), "simplify")
+    plain = compiler.check(compiler.simplify(compiler.check(lowered, "lower")), "simplify")
+    return compiler.check(chosen.adapted(plain), "adapt")
 
 
 def lifted(lowered: Program, chosen: Executor) -> tuple[Structure, Numbers]:
@@ -224,8 +231,10 @@ def lifted(lowered: Program, chosen: Executor) -> tuple[Structure, Numbers]:
 def bind(program: Program) -> Binding:
     """Lower, simplify and lift a program, compile its structure unless it is known, and plan it for its numbers.
 
-    One that differs from an earlier one in numbers only takes that one's structure. A program with an op for which the
-    executor has no kernel runs on the reference executor; the event log says so.
+    One that differs from an earlier one in numbers only takes that one's structure.
+
+    Raises `KernelMissing` for an op from outside for which the executor has no kernel; one with a reserve leaves the program
+    to that, and the event log says so.
     """
     start = time.perf_counter()
     skeleton = compiler.skeleton(program) if lifting.value and not compiler.enable_checks.value else None
@@ -246,8 +255,10 @@ def resolved(program: Program, skeleton: compiler.Skeleton | None = None) -> tup
     structure, numbers = lifted(lowered, chosen)
     lacking = [] if store.has(chosen, structure) else chosen.lacks(lowered)
     if lacking:
+        if chosen.reserve is None:
+            raise errors.KernelMissing(executor=chosen.name, ops=", ".join(lacking), name=program.name)
         events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
-        chosen = executor("reference")
+        chosen = executor(chosen.reserve)
         structure, numbers = lifted(simplified(program, chosen), chosen)
     found, seconds = store.get(chosen, structure)
     resolved = found, structure, numbers

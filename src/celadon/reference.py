@@ -43,12 +43,17 @@ class Reference:
 
     name = "reference"
     takes = frozenset({"scalars", "arrays"})
+    reserve = None
 
     @property
     def native(self) -> frozenset[str]:
         """All macro ops with a NumPy rule of their own."""
         macros = {name: op for name, op in registry.items() if op.expand is not None and not op.effects}
         return frozenset(name for name, op in macros.items() if op.numpy is not None)
+
+    def adapted(self, program: Program) -> Program:
+        """The program as it is."""
+        return program
 
     def lacks(self, program: Program) -> list[str]:
         """The ops that have no meaning in NumPy."""

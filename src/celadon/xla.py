@@ -114,6 +114,11 @@ class XLA:
     name = "xla"
     takes = frozenset({"scalars", "arrays"})
     native = MACROS
+    reserve = "reference"
+
+    def adapted(self, program: Program) -> Program:
+        """The program as it is."""
+        return program
 
     def lacks(self, program: Program) -> list[str]:
         """The ops without a text, those on which XLA fails, and calls of Python functions, which a text can't name."""

@@ -8,7 +8,7 @@ import pytest
 
 import celadon
 import celadon.numpy as cnp
-from celadon import cache, compiler, events
+from celadon import cache, compiler, errors, events
 from celadon.program import Literal, Program
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -114,8 +114,17 @@ def test_settings_and_lifting_are_heeded(lowered):
     assert len(lowered) == 4
 
 
+def test_what_lacks_a_kernel_says_so_each_time(monkeypatch, lowered):
+    monkeypatch.setattr(cache.executor("cpu"), "lacks", lambda program: ["sine"], raising=False)
+    function = celadon.jit(lambda x, s: cnp.sin(x) * s, static_argnums=1)
+    for s in (2.0, 3.0):
+        with pytest.raises(errors.KernelMissing, match="sine"):
+            function(X, s)
+
+
 def test_what_ran_on_another_executor_says_so_each_time(monkeypatch, lowered):
     monkeypatch.setattr(cache.executor("cpu"), "lacks", lambda program: ["sine"], raising=False)
+    monkeypatch.setattr(cache.executor("cpu"), "reserve", "reference", raising=False)
     function = celadon.jit(lambda x, s: cnp.sin(x) * s, static_argnums=1)
     with events.watching() as seen:
         function(X, 2.0)

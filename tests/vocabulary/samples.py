@@ -404,11 +404,9 @@ def _convolution(op: Op) -> Iterator[Sample]:
     plain = {"window_strides": (1, 2), "padding": ((1, 0), (0, 1)), "lhs_dilation": (1, 1), "rhs_dilation": (2, 1)}
     first, last = ((0, 1, 2, 3),) * 3, ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     for dtype in DTYPES:
-        if kind(dtype) == "c":  # lax makes them of real ones
-            continue
         x, kernel = values(dtype, (2, 4, 5, 6)), values(dtype, (4, 4, 2, 3), 1)
         yield Sample(op, (x, kernel), {**plain, "dimension_numbers": first})
-        if dtype in (float32, int32, bfloat16):
+        if dtype in (float32, int32, bfloat16, np.dtype(np.complex64)):
             spread = {**plain, "padding": ((-1, 2), (3, 3)), "lhs_dilation": (2, 3)}
             turned = np.transpose(x, (0, 2, 3, 1)).copy(), np.transpose(kernel, (2, 3, 1, 0)).copy()
             yield Sample(op, turned, {**spread, "dimension_numbers": last})

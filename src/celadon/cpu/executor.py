@@ -9,6 +9,7 @@ from typing import Any
 
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
+from celadon.compiler.simplify import simplify
 from celadon.cpu import (
     bound,
     contract,
@@ -30,6 +31,7 @@ from celadon.cpu import (
 from celadon.cpu.fuse import fuse
 from celadon.cpu.plan import outlined, planned
 from celadon.cpu.recipe import CUMULATIVE
+from celadon.cpu.stepwise import stepwise
 from celadon.cpu.totality import lacking
 from celadon.memory import got_ready
 from celadon.program import Program
@@ -61,6 +63,11 @@ class CPU:
     name = "cpu"
     takes = EVERYTHING
     native: frozenset[str] = frozenset([*CUMULATIVE, *library.NATIVE, "logistic", "scan", "threefry2x32"])
+    reserve = None
+
+    def adapted(self, program: Program) -> Program:
+        """The program with loops over single elements for ops with a body that no kernel holds."""
+        return simplify(found) if (found := stepwise(program)) is not program else program
 
     def lacks(self, program: Program) -> list[str]:
         """The ops of a lowered program for which there is no kernel, with dtypes: "sine:c64"."""

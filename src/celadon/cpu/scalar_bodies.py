@@ -12,6 +12,7 @@ from celadon.program import Literal, Operand, Program
 from celadon.types import short_name
 
 _SAME = frozenset(("broadcast_in_dim", "reshape"))  # between scalars they do nothing
+_KINDS = frozenset(("elementwise", "move"))
 
 
 def scalar_body(program: Program) -> Body | None:
@@ -19,12 +20,14 @@ def scalar_body(program: Program) -> Body | None:
     places: dict[Operand, Place] = {var: k for k, var in enumerate(program.inputs)}
     nodes: list[Node] = []
     for equation in program.equations:
+        if len(equation.outputs) != 1 or equation.op.kind not in _KINDS:
+            return None
         dtypes = [short_name(x.type.dtype) for x in (*equation.inputs, *equation.outputs)]
         operands = tuple([_place(x, places) for x in equation.inputs])
         name, out = equation.op.name, equation.outputs[0]
         if name in _SAME or (name == "convert" and dtypes[0] == dtypes[-1]):
             places[out] = operands[0]
-        elif equation.op.kind == "elementwise" and elementwise.has(name, dtypes[:-1], dtypes[-1]):
+        elif elementwise.has(name, dtypes[:-1], dtypes[-1]):
             nodes.append(Node(name, dtypes[-1], operands, node_params(equation.params)))
             places[out] = len(program.inputs) + len(nodes) - 1
         else:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from celadon.cpu import elementwise, fuse, nests
 from celadon.cpu.group import kind_of
-from celadon.cpu.scalar_bodies import scalar_body
-from celadon.program import Equation, Program, bodies
+from celadon.program import Equation, Program
 from celadon.types import is_supported, short_name
-
-_WITH_BODIES = frozenset(("index", "reduce", "window"))  # kinds of ops whose bodies combine single elements
 
 
 def lacking(program: Program) -> list[str]:
@@ -24,10 +21,6 @@ def _lack(equation: Equation) -> str:
     if unknown:
         return f"{name}:{unknown[0]}"
     kind = kind_of(equation)
-    if kind == "other" and name in fuse.rules and equation.op.kind in _WITH_BODIES:
-        return "" if all(map(scalar_body, bodies(equation.params))) else f"{name} with this body"
-    if name == "convolution" and dtypes[0].kind == "c":
-        return f"{name}:{short_name(dtypes[0])}"
     if kind == "other":
         return "" if name in fuse.rules else name
     first = short_name(dtypes[0])

@@ -68,6 +68,28 @@ class ExecutorUnknown(CeladonError, ValueError):
     cured = "from celadon import cache\nwith cache.executor_name('reference'):\n    celadon.jit(lambda x: x + 1)(1.0)"
 
 
+class KernelMissing(CeladonError, NotImplementedError):
+    code = "CEL508"
+    title = "An executor has no kernel for an op"
+    message = "the executor {executor} has no kernel for {ops}, which {name} uses"
+    cause = "The op comes from outside, and its definition says what it means in NumPy only. Celadon's own ops all have kernels."
+    cure = "Give the op an `expand` in terms of other ops, or run the program on the executor 'reference'."
+    when = "When a program with such an op is compiled."
+    trigger = (
+        "from celadon.op import Op, registry\nfrom celadon.vocabulary import multiply\n"
+        "registry.pop('cubed', None)\n"
+        "cubed = Op('cubed', lambda x: x, lambda x: x**3)\n"
+        "celadon.jit(cubed)(cnp.ones(2))"
+    )
+    cured = (
+        "from celadon.op import Op, registry\nfrom celadon.vocabulary import multiply\n"
+        "registry.pop('cubed', None)\n"
+        "cubed = Op('cubed', lambda x: x, lambda x: x**3, expand=lambda x: multiply(multiply(x, x), x))\n"
+        "celadon.jit(cubed)(cnp.ones(2))"
+    )
+    related = ("CEL502",)
+
+
 class DialectUnknown(CeladonError, ValueError):
     code = "CEL503"
     title = "The text dialect is unknown"

@@ -38,6 +38,33 @@ def execute(program: Program, arrays: Sequence[Any]) -> list[Any]:
     return [_value(x, values) for x in program.outputs]
 
 
+def for_each(body: Program, arrays: Sequence[Any]) -> list[Any]:
+    """The outputs of a body of scalars for stacks of them: at once if all its ops are elementwise, else one after the other."""
+    if is_elementwise(body):
+        return execute(body, arrays)
+    stacks = np.broadcast_arrays(*arrays)
+    found = [np.empty(stacks[0].shape, x.type.dtype) for x in body.outputs]
+    for place in np.ndindex(stacks[0].shape):
+        for whole, one in zip(found, execute(body, [stack[place] for stack in stacks]), strict=True):
+            whole[place] = one
+    return found
+
+
+def is_elementwise(program: Program) -> bool:
+    """Whether a program consists of elementwise ops alone.
+
+    >>> is_elementwise(Program((), (), ()))
+    True
+    """
+    return remembered(program, "elementwise", lambda: all(map(_is_elementwise, program.equations)))
+
+
+def _is_elementwise(equation: Equation) -> bool:
+    if equation.op.kind == "call":
+        return is_elementwise(equation.params["program"])
+    return equation.op.kind == "elementwise"
+
+
 def _value(operand: Operand, values: dict[Var, Any]) -> Any:
     return np.asarray(operand.value, operand.type.dtype) if type(operand) is Literal else values[operand]  # pyright: ignore
 
@@ -122,4 +149,4 @@ def named(name: str, whole: bool = False) -> Callable[[Callable[..., Any]], Call
     return decorate
 
 
-__all__ = ["call", "execute", "named"]
+__all__ = ["call", "execute", "for_each", "is_elementwise", "named"]

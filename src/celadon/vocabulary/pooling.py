@@ -15,7 +15,7 @@ from celadon.program import Program, fixed
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, Shape, bool_
 from celadon.vocabulary.arithmetic import add, maximum, minimum
-from celadon.vocabulary.call import execute
+from celadon.vocabulary.call import for_each
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.kinds import ORDERED, like, one_per_axis, require, same_dtype
 from celadon.vocabulary.reduce import highest, lowest
@@ -193,7 +193,7 @@ def _scatter_type(
 
 def _scatter(x: Array, source: Array, start: Array, *, select: Program, scatter: Program, **params: Any) -> list[Array]:
     """In the order of the windows; of elements that are selected alike, the first one."""
-    places, holds = _selected(x, lambda a, b: execute(select, [a, b])[0], params)
+    places, holds = _selected(x, lambda a, b: for_each(select, [a, b])[0], params)
     result = np.full(x.shape, start, x.dtype)
     combine(result.reshape(-1), places[holds], source[holds], scatter)
     return [result]

@@ -15,7 +15,7 @@ from celadon.program import Equation, Program, Var, fixed
 from celadon.types import ArrayType, Shape
 from celadon.vocabulary.arithmetic import add, divide, greater, multiply, negate, smaller
 from celadon.vocabulary.bitwise import or_
-from celadon.vocabulary.call import execute
+from celadon.vocabulary.call import for_each
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.index import gather, inside, zeros_like
 from celadon.vocabulary.kinds import INTEGER, checked_axes, like, require, same_dtype
@@ -132,7 +132,7 @@ def _one_window(
     if holds.all() and values.size:
         place = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
         values = values.reshape(sizes)
-        result[place] = values if combination(body) == "second" else execute(body, [result[place], values])[0]
+        result[place] = values if combination(body) == "second" else for_each(body, [result[place], values])[0]
     return result
 
 
@@ -162,7 +162,7 @@ def combine(result: Array, places: Array, values: Array, body: Program) -> None:
         result[firsts] = _EXTREMES[name](result[firsts], extremes)
     else:
         for same in _rounds(places):
-            result[places[same]] = execute(body, [result[places[same]], values[same]])[0]
+            result[places[same]] = for_each(body, [result[places[same]], values[same]])[0]
 
 
 _AT: dict[str, np.ufunc] = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply}

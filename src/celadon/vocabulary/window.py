@@ -15,7 +15,7 @@ from celadon.program import Program, fixed
 from celadon.tracing import recorded
 from celadon.types import ArrayType, DType, Shape, kind
 from celadon.vocabulary.arithmetic import abs_, add, greater, maximum, minimum, multiply, negate, smaller, subtract
-from celadon.vocabulary.call import execute
+from celadon.vocabulary.call import for_each
 from celadon.vocabulary.comparison import compare, select
 from celadon.vocabulary.kinds import FLOAT, HALF, NUMBER, checked_axes, one_per_axis, require
 from celadon.vocabulary.precision import narrowed, wide
@@ -94,7 +94,7 @@ def _reduce(*operands: Array, axes: Axes, body: Program) -> list[Array]:
     rest = stacks[0].shape[len(axes) :]
     results = [np.broadcast_to(start, rest) for start in results]
     for position in np.ndindex(stacks[0].shape[: len(axes)]):
-        results = execute(body, [*results, *(stack[position] for stack in stacks)])
+        results = for_each(body, [*results, *(stack[position] for stack in stacks)])
     return list(results)
 
 
@@ -146,7 +146,7 @@ def _window(
     for position in itertools.product(*map(range, window_dimensions)):
         first = [k * step for k, step in zip(position, window_dilations, strict=True)]
         index = tuple(slice(a, a + n * s, s) for a, n, s in zip(first, shape, window_strides, strict=True))
-        found = execute(body, [*results, *(x[index] for x in full)])
+        found = for_each(body, [*results, *(x[index] for x in full)])
         results = [np.where(there[index], new, old) for new, old in zip(found, results, strict=True)]
     return list(results)
 
