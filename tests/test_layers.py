@@ -20,7 +20,7 @@ LAYERS = (
     {"hardware", "flatten_util", "debug", "dtypes", "experimental", "numpy", "lax", "nn", "ops", "random", "scipy"},
     {"compiler"},
     {"reference", "cpu", "xla"},
-    {"cache", "origins", "tables", "inside", "stages", "explain", "calling"},
+    {"cache", "origins", "tables", "inside", "stages", "explain", "request", "hot", "calling"},
     {"ledger", "lint", "configuration", "monitoring", "replicas", "__main__", "__init__"},
 )
 COMPILER_MAY_IMPORT = 2

@@ -195,12 +195,16 @@ def _typed(bound: Bound, program: Program, structure: Structure) -> Bound:
     bound = _on_bits(bound, program)
     if all(a is b.type for a, b in zip(types, structure.program.outputs, strict=True)):
         return bound
-    return _saying_as_much(bound, lambda arrays: [x.typed(t) for x, t in zip(bound(arrays), types, strict=True)])
+    around = _saying_as_much(bound, lambda arrays: [x.typed(t) for x, t in zip(bound(arrays), types, strict=True)])
+    if around.parts is not None:
+        around.parts = around.parts._replace(types=tuple(types))
+    return around
 
 
-def _saying_as_much(bound: Bound, around: Any) -> Bound:
-    """A callable around another, which knows the other's temporary bytes."""
+def _saying_as_much(bound: Any, around: Any) -> Any:
+    """A callable around another, which knows the other's temporary bytes, and its parts."""
     around.temporary_bytes = getattr(bound, "temporary_bytes", 0)
+    around.parts = getattr(bound, "parts", None)
     return around
 
 
@@ -209,7 +213,7 @@ def _on_bits(bound: Bound, program: Program) -> Bound:
     keys = {i: ArrayType(var.type.shape, BITS) for i, var in enumerate(program.inputs) if is_key(var.type.dtype)}
     if not keys:
         return bound
-    return lambda arrays: bound([x.typed(keys[i]) if i in keys else x for i, x in enumerate(arrays)])
+    return _saying_as_much(bound, lambda arrays: bound([x.typed(keys[i]) if i in keys else x for i, x in enumerate(arrays)]))
 
 
 def simplified(program: Program, chosen: Executor) -> Program:

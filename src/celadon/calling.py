@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import functools
-import time
 import types
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from celadon import array, cache, errors, events, explain, leaks, program, settings, statics, tracing, tree, voids
+from celadon import cache, errors, explain, hot, leaks, program, settings, tracing, tree
 from celadon.array import Array
 from celadon.errors.tracebacks import without_own_frames
 from celadon.program import Program, remembered
+from celadon.request import SCALARS, Request, trace
 from celadon.settings import Setting
-from celadon.signature import Parameters, Selection, Signature, leaf_names, parameters_of, resolved_indices, select
-from celadon.stages import Entry, Lowered, Options, Traced, result_names
+from celadon.signature import Parameters, Selection, Signature, parameters_of, select
+from celadon.stages import Entry, Lowered, Options, Traced
 from celadon.tables import Table, every_table, shared_table
-from celadon.tracing import Recorded, Tracer, Value, disable_jit
-from celadon.tree_paths import keystr
-from celadon.types import ArrayType, canonical, is_supported, scalar_type
+from celadon.tracing import Tracer, disable_jit
 from celadon.vocabulary.call import call
 from celadon.vocabulary.collective import axes_in_scope
 
@@ -31,8 +28,7 @@ no_tracing = Setting("jax_no_tracing", False)
 Fast = Callable[[tuple[Any, ...]], Any]
 Found = TypeVar("Found")
 
-_SCALARS = frozenset((float, int, bool, complex))
-_FLAT = frozenset((Array, np.ndarray, *_SCALARS))
+_FLAT = frozenset((Array, np.ndarray, *SCALARS))
 _wrappers: weakref.WeakSet[Jit] = weakref.WeakSet()
 
 
@@ -76,6 +72,7 @@ def jit(
 class Jit:
     """A jitted function; see `jit`."""
 
+    __slots__ = ("__dict__", "__weakref__", "chain")
     __wrapped__: Callable[..., Any]
     __name__: str
 
@@ -91,6 +88,8 @@ class Jit:
         self.positions = frozenset(self.static.indices)
         self.entries: dict[object, Entry] = {}
         self.fast: dict[object, Fast] = {}
+        self.general: dict[int, int] = {}  # how many calls of an entry went the general way
+        self.chain: tuple[Any, ...] = ()  # of records: what the native call tries before this class' own
         self.table: Table = shared_table(function, options)
         _wrappers.add(self)
 
@@ -163,8 +162,22 @@ class Jit:
         plain = all(_is_plain(x) if i in places else type(x) in _FLAT for i, x in enumerate(values))
         if plain and len(traced) == len(request.leaves):  # there are fewer leaves where an argument is of float0
             key = _fast_key(values, places)
-            whole = traced == list(range(len(values)))
-            self.fast[(tuple(kwargs), *key) if kwargs else key] = entry.run if whole else _fast_run(entry, traced)
+            run = entry.run if traced == list(range(len(values))) else _fast_run(entry, traced)
+            self._warm(request, entry, (tuple(kwargs), *key) if kwargs else key, run)
+        else:
+            calls = self.general[id(entry)] = self.general.get(id(entry), 0) + 1
+            if hot.is_due(calls):
+                hot.record(self, hot.Shape(entry, tuple(kwargs), request.static_places()), values, calls)
+
+    def _warm(self, request: Request, entry: Entry, key: object, run: Fast) -> None:
+        """Let the fast path run an entry, and after some calls the native one."""
+        shape = hot.Shape(entry, tuple(request.kwargs), request.static_places())
+
+        def due(values: tuple[Any, ...], calls: int) -> None:
+            if hot.record(self, shape, values, calls):
+                self.fast[key] = run
+
+        self.fast[key] = hot.counted(run, due)
 
     def _made(self, request: Request) -> Entry:
         tree.check_metadata(request.tree)
@@ -222,6 +235,8 @@ class Jit:
         """Forget every entry of this function."""
         self.entries.clear()
         self.fast.clear()
+        self.general.clear()
+        self.chain = ()
         self.table.clear()
 
     def explain(self) -> explain.Explanation:
@@ -274,156 +289,6 @@ def _selections(parameters: Parameters, options: Options, name: str) -> tuple[Se
     if options.static_argnames is not None and options.static_argnums is None and parameters.more_positional:
         explain.warn(errors.HiddenSignatureWarning(function=name, option="static_argnames", names=str(static.names)))
     return static, donated
-
-
-class Request:
-    """One call, taken apart: static values, traced leaves, and the key of both."""
-
-    def __init__(self, jitted: Jit, args: tuple[Any, ...], kwargs: dict[str, Any]):
-        self.jitted, self.args, self.kwargs = jitted, args, kwargs
-        static = jitted.static
-        self.positions = self._positions(static.indices)
-        self.traced_args = tuple([x for i, x in enumerate(args) if i not in self.positions])
-        self.traced_kwargs = {k: v for k, v in kwargs.items() if k not in static.names} if static.names else kwargs
-        try:
-            self._flatten()
-        except errors.DTypeNotSupported:  # of float0, if such arrays stand in the arguments
-            self.traced_args, self.traced_kwargs = voids.hidden((self.traced_args, self.traced_kwargs))
-            self._flatten()
-        self.static_values = self._static_values()
-        self.static_keys = tuple([statics.key_of(v, name, jitted.name) for name, v in self.static_values])
-        self.key = (self.spec, self.types, self.static_keys, settings.key())
-
-    def _flatten(self) -> None:
-        self.leaves, self.spec = tree.flatten_spec((self.traced_args, self.traced_kwargs))
-        self.types = tuple([type_of_leaf(x) or self._refuse(i) for i, x in enumerate(self.leaves)])
-
-    def _positions(self, indices: tuple[int, ...]) -> frozenset[int]:
-        if not indices:
-            return frozenset()
-        return resolved_indices(self.jitted.parameters, indices, len(self.args), self.jitted.name)
-
-    @functools.cached_property
-    def tree(self) -> Any:
-        return tree.PyTreeDef(self.spec)
-
-    def _static_values(self) -> tuple[tuple[str, Any], ...]:
-        name_of = self.jitted.parameters.name_of
-        chosen = [(name_of(i), self.args[i]) for i in sorted(self.positions) if i < len(self.args)]
-        return (*chosen, *((n, self.kwargs[n]) for n in self.jitted.static.names if n in self.kwargs))
-
-    def _refuse(self, index: int) -> ArrayType:
-        leaf = self.leaves[index]
-        raise errors.ArgumentNotArray(
-            argument=self.names()[index], function=self.jitted.name, type=type(leaf).__name__
-        )
-
-    def names(self) -> tuple[str, ...]:
-        known = self.jitted.table.names
-        key = (self.spec, len(self.args))
-        if key not in known:
-            known[key] = self._named()
-        return known[key]
-
-    def _named(self) -> tuple[str, ...]:
-        paths = tree.flatten_with_path((self.traced_args, self.traced_kwargs))[0]
-        shift = [i for i in range(len(self.args)) if i not in self.positions]
-        pairs = [(_first(path), keystr(path[2:])) for path, _ in paths]
-        found = leaf_names(self.jitted.parameters, pairs, shift)
-        for name, (_, leaf) in zip(found, paths, strict=True):
-            if isinstance(leaf, deque):  # which optree alone takes apart
-                raise errors.ArgumentNotArray(argument=name, function=self.jitted.name, type=type(leaf).__name__)
-        return found
-
-    def signature(self) -> Signature:
-        name_of = self.jitted.parameters.name_of
-        positions = tuple([name_of(i) for i in range(len(self.args)) if i not in self.positions])
-        names, context = self.names(), settings.key()
-        return Signature(self.tree, positions, names, self.types, self.static_values, self.static_keys, context)
-
-    def donated_leaves(self) -> tuple[int, ...]:
-        """The indices of leaves that belong to donated arguments."""
-        donated = self.jitted.donated
-        if not donated:
-            return ()
-        positions = self._positions(donated.indices)
-        places = [i for i in range(len(self.args)) if i not in self.positions]
-        marks = [i in positions for i, x in zip(places, self.traced_args, strict=True) for _ in tree.leaves(x)]
-        named = [k in donated.names for k in sorted(self.traced_kwargs) for _ in tree.leaves(self.traced_kwargs[k])]
-        return tuple(i for i, mark in enumerate(marks + named) if mark)
-
-    def rebuilt(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The call's arguments with other leaves in the traced places."""
-        traced_args, traced_kwargs = self.tree.unflatten(leaves)
-        rest = iter(traced_args)
-        args = [x if i in self.positions else next(rest) for i, x in enumerate(self.args)]
-        fixed = {k: v for k, v in self.kwargs.items() if k not in traced_kwargs}
-        return args, {**traced_kwargs, **fixed}
-
-
-def _first(path: Sequence[Any]) -> object:
-    side, key = path[0], path[1]
-    return key.idx if getattr(side, "idx", None) == 0 else key.key
-
-
-def type_of_leaf(x: Any) -> ArrayType | None:
-    """The type that a leaf is traced with, or None for what is no array."""
-    kind = type(x)
-    if kind is Array or kind is Recorded:
-        return x.type
-    if kind in _SCALARS:
-        return scalar_type(x)
-    if isinstance(x, np.ndarray | np.generic):
-        return _type_of_numpy(x)
-    if isinstance(x, Tracer):
-        return x.type
-    if isinstance(x, bool | int | float | complex):
-        return scalar_type(x)
-    return _type_of_other(x)
-
-
-def _type_of_numpy(x: np.ndarray[Any, Any] | np.generic) -> ArrayType:
-    if array.is_masked(x):
-        raise errors.MaskedArrayInput(shape=x.shape)
-    dtype = canonical(x.dtype)
-    if not is_supported(dtype):
-        raise errors.DTypeNotSupported(dtype=x.dtype)
-    return ArrayType(x.shape, dtype)
-
-
-def _type_of_other(x: Any) -> ArrayType | None:
-    if isinstance(x, type | str | bytes):
-        return None
-    if hasattr(x, "__jax_array__") or hasattr(x, "__array__"):
-        return array.as_array(x).type
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ArrayType(tuple(x.shape), canonical(x.dtype), bool(getattr(x, "weak_type", False)))
-    return None
-
-
-def trace(jitted: Jit, request: Request, signature: Signature) -> Traced:
-    """Run the function once on tracers."""
-    start = time.perf_counter()
-    with tracing.in_scope(""), tracing.recorded(jitted.name) as record:
-        tracers = [record.input(t, name) for t, name in zip(signature.types, signature.names, strict=True)]
-        args, kwargs = request.rebuilt(tracers)
-        result = jitted.__wrapped__(*args, **kwargs)
-        leaves, out_tree = tree.flatten(result)
-        if any(map(voids.is_void, leaves)):
-            result = voids.hidden(result)
-            leaves, out_tree = tree.flatten(result)
-        made = record.program([_output(x, i, result, jitted.name) for i, x in enumerate(leaves)])
-    seconds = time.perf_counter() - start
-    events.record("trace", seconds, name=jitted.name, equations=len(made.equations))
-    donated, names = request.donated_leaves(), result_names(result)
-    return Traced(jitted.name, made, signature, request.tree, out_tree, donated, jitted.options, names, seconds)
-
-
-def _output(x: Any, index: int, result: Any, name: str) -> Any:
-    if isinstance(x, Value) or type_of_leaf(x) is not None:
-        return x
-    path = keystr(tree.flatten_with_path(result)[0][index][0])
-    raise errors.ResultNotArray(function=name, path=path, type=type(x).__name__)
 
 
 def clear_caches() -> None:

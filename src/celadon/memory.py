@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ALIGNMENT = 64
 ADDRESSABLE = 1 << 47  # bytes: what no machine has
 _SMALL_UNITS = 1024
+SMALL_BYTES = _SMALL_UNITS * ALIGNMENT
 _SMALL_SHELF = 1 << 21
 _LIMIT_AT_MOST = 1 << 31
 _AHEAD_AT_LEAST, _AHEAD_AT_MOST = 1 << 21, 1 << 25
@@ -56,8 +57,8 @@ class Block:
         shelf = owner[3]
         if len(shelf) < owner[4]:
             shelf.append(owner)
-        elif owner[1] > _SMALL_UNITS * ALIGNMENT:
-            _keep_large(owner)
+        elif owner[1] > SMALL_BYTES:
+            keep_large(owner)
 
     def view(self, dtype: DTypeLike, shape: Sequence[int]) -> NDArray[Any]:
         """A writable C-ordered array over the block's first bytes; it and what is made from it keep the block.
@@ -125,7 +126,7 @@ def allocate(nbytes: int) -> Block:
     try:
         return Block(_small[(nbytes + 127) >> 6].pop(), nbytes)
     except IndexError:
-        return Block(_find(nbytes), nbytes)
+        return Block(find(nbytes), nbytes)
 
 
 def copy_in(array: NDArray[Any]) -> Block:
@@ -179,7 +180,22 @@ def _rounded(units: int) -> int:
     return (units + step - 1) // step * step
 
 
-def _find(nbytes: int) -> Region:
+def shelf(nbytes: int) -> list[Region] | None:
+    """The shelf from whose end a block of this size is taken first; None for a large one, which several shelves serve.
+
+    >>> shelf(1) is shelf(2), shelf(1 << 20)
+    (True, None)
+    """
+    units = (nbytes + 127) >> 6
+    return _small[units] if units < len(_small) else None
+
+
+def find(nbytes: int) -> Region:
+    """Memory for a block of `nbytes` bytes, from a shelf or fresh.
+
+    >>> find(100).capacity
+    192
+    """
     units = _rounded((nbytes + 2 * ALIGNMENT - 1) // ALIGNMENT)
     size = units
     while size <= 2 * units:
@@ -210,8 +226,9 @@ def _raw(capacity: int) -> NDArray[np.uint8]:
         return np.empty(capacity + ALIGNMENT, np.uint8)
 
 
-def _keep_large(region: Region) -> None:
-    """Counts what was returned, not what is kept, so that the exact sum is taken seldom and no lock is needed."""
+def keep_large(region: Region) -> None:
+    """Put large memory on its shelf. What was returned is counted, not what is kept, so that the exact sum is taken seldom
+    and no lock is needed."""
     global _returned
     if region.capacity > _limit:
         return

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-ENVIRONMENT = ("celadon_executor",)  # read from the environment, as JAX's own settings are
+ENVIRONMENT = ("celadon_executor", "celadon_native_call")  # read from the environment, as JAX's own settings are
 registry: dict[str, Setting] = {}
 
 
@@ -17,8 +17,10 @@ class _Thread(threading.local):
     key: tuple[object, ...] = ()
 
 
-_thread = _Thread()
-_global_key: tuple[object, ...] = ()
+thread = _Thread()
+global_key: tuple[object, ...] = ()
+_keys: dict[tuple[object, ...], tuple[object, ...]] = {}
+_KEYS_AT_MOST = 1000
 
 
 class Setting:
@@ -40,7 +42,7 @@ class Setting:
 
     @property
     def value(self) -> Any:
-        overrides = _thread.overrides
+        overrides = thread.overrides
         if overrides is not None and self.name in overrides:
             return overrides[self.name]
         return self.everywhere
@@ -54,7 +56,7 @@ class Setting:
 
     @contextmanager
     def __call__(self, value: Any = True) -> Generator[None]:
-        before = _thread.overrides
+        before = thread.overrides
         _override({**(before or {}), self.name: value})
         try:
             yield
@@ -64,7 +66,7 @@ class Setting:
 
 def key() -> tuple[object, ...]:
     """The values of all keyed settings, in the order in which they were defined."""
-    return _global_key if _thread.overrides is None else _thread.key
+    return global_key if thread.overrides is None else thread.key
 
 
 def names() -> tuple[str, ...]:
@@ -73,18 +75,28 @@ def names() -> tuple[str, ...]:
 
 
 def _override(overrides: dict[str, Any] | None) -> None:
-    _thread.overrides = overrides
-    _thread.key = _values()
+    thread.overrides = overrides
+    thread.key = _values()
 
 
 def _refresh() -> None:
-    global _global_key
-    _global_key = tuple(setting.everywhere for setting in registry.values() if setting.keyed)
-    _thread.key = _values()
+    global global_key
+    global_key = _one_of(tuple(setting.everywhere for setting in registry.values() if setting.keyed))
+    thread.key = _values()
 
 
 def _values() -> tuple[object, ...]:
-    return tuple(setting.value for setting in registry.values() if setting.keyed)
+    return _one_of(tuple(setting.value for setting in registry.values() if setting.keyed))
+
+
+def _one_of(values: tuple[object, ...]) -> tuple[object, ...]:
+    """The same object for equal keys as a rule, so that native calls, which compare by identity, find it again."""
+    if len(_keys) > _KEYS_AT_MOST:
+        _keys.clear()
+    try:
+        return _keys.setdefault(values, values)
+    except TypeError:  # a value without a hash: whoever looks something up by the key says so
+        return values
 
 
 def _from_environment(name: str, default: Any) -> Any:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from celadon.op import Op
 
 
-disable_jit = Setting("jax_disable_jit", False)
+disable_jit = Setting("jax_disable_jit", False, keyed=True)
 
 
 class Value:

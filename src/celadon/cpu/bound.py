@@ -10,7 +10,7 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from celadon.cpu.plan import WORD, Outline, Plan
 from celadon.cpu.recipe import NUMBER_BYTES
 from celadon.errors.catalogue import GENERATED
 from celadon.memory import Block, allocate
-from celadon.types import DType
+from celadon.types import ArrayType, DType
 
 _ARENA_KEPT = 1 << 20
 _HOLD_BELOW = 20_000.0
@@ -52,26 +52,41 @@ class Frame:
 
 
 class Frames:
-    """A plan, the code of the function that runs it, and the frames that no call uses now."""
+    """A plan, the code of the function that runs it, and the frames that no call uses now.
 
-    __slots__ = ("code", "free", "names", "plan")
+    `large`: whether a call takes its arena from the pool; `held`: whether it holds Python's lock meanwhile.
+    """
+
+    __slots__ = ("code", "free", "held", "large", "names", "plan")
 
     def __init__(self, plan: Plan, codes: dict[bool, CodeType]):
         """`codes` belongs to the executable: code by whether a call takes its arena from the pool."""
         self.plan = plan
         self.free: list[Frame] = []
-        large = plan.arena > _ARENA_KEPT
-        if large not in codes:
-            codes[large] = _code(call_text(plan.outline, large))
-        self.code = codes[large]
+        self.large = plan.arena > _ARENA_KEPT
+        self.held = plan.nanoseconds < _HOLD_BELOW
+        if self.large not in codes:
+            codes[self.large] = _code(call_text(plan.outline, self.large))
+        self.code = codes[self.large]
         self.names: dict[str, Any] = {
             "Array": Array, "allocate": allocate, "fresh": self.fresh, "pop": self.free.pop, "push": self.free.append,
             "pack": struct.Struct(f"{plan.outline.arena_cell + 1}q").pack_into,
-            "run": runtime().hold if plan.nanoseconds < _HOLD_BELOW else runtime().release, "arena_bytes": plan.arena,
+            "run": runtime().hold if self.held else runtime().release, "arena_bytes": plan.arena,
         } | plan_names(plan)  # fmt: skip
 
     def fresh(self) -> Frame:
         return Frame(self.plan)
+
+
+class Parts(NamedTuple):
+    """What a bound program is made of, for whoever runs it in another way: frames, the address of its numbers, captured
+    arrays, types of results, and what lives as long."""
+
+    frames: Frames
+    numbers: int
+    arrays: tuple[Array, ...]
+    types: tuple[ArrayType, ...]
+    keeper: object
 
 
 def call(
@@ -86,6 +101,8 @@ def call(
         names["functions"] = functions(frames.plan, structure.program)
     found: Any = FunctionType(frames.code, names)
     found.temporary_bytes = frames.plan.arena
+    types = tuple([out.type for out in structure.program.outputs])
+    found.parts = Parts(frames, block.pointer, tuple(numbers.arrays), types, names["keeper"])
     return found
 
 

@@ -79,7 +79,8 @@ def runtime() -> Runtime:
 
 def _start() -> Runtime:
     names = (*_FUNCTIONS, "team") if threads.has_team() else _FUNCTIONS
-    symbols = _library(threads.text() + _DRIVER, names).pin().symbols
+    text = threads.text() + _DRIVER
+    symbols = library(f"runtime {sha256(text.encode()).hexdigest()}", lambda: text, names).pin().symbols
     if threads.has_team():
         threads.attach(symbols["team"])
     arguments = (None, ctypes.c_void_p, ctypes.c_int64)
@@ -90,15 +91,20 @@ def _start() -> Runtime:
     )
 
 
-def _library(text: str, names: tuple[str, ...]) -> link.Library:
-    key = "runtime " + sha256(text.encode()).hexdigest()
+def library(key: str, text: Callable[[], str], names: tuple[str, ...]) -> link.Library:
+    """Machine code that every process has: from disk under a key, or made of the LLVM IR that `text` gives.
+
+    Args:
+        key: the same for the same text.
+        names: of the symbols wanted.
+    """
     code = store.load(key)
     if code is not None:
         try:
             return link.load(code, names)
         except errors.MachineCodeRejected as error:
             store.reject(key, str(error.facts["reason"]))
-    code = llvm.compile_text(text)
+    code = llvm.compile_text(text())
     store.save(key, code)
     return link.load(code, names)
 

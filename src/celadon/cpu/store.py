@@ -55,6 +55,15 @@ def load(key: str) -> bytes | None:
     return _note("load", path, trouble) if trouble else content
 
 
+def has(key: str) -> bool:
+    """Whether something is saved under `key`; loading it may still find it damaged.
+
+    >>> has("nobody saved this")
+    False
+    """
+    return os.path.exists(_path(key))
+
+
 def save(key: str, code: bytes) -> None:
     """Keep `code` under `key`, atomically and for this user only; where that fails, it is an event and nothing else."""
     path = _path(key)
