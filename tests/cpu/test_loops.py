@@ -207,7 +207,8 @@ def test_what_is_carried_is_written_in_place_where_nothing_reads_it_afterwards()
     assert loop.swapped == (0,)
     [loop] = nested_steps(lambda x: lax.fori_loop(0, 3, lambda i, c: c @ c, x), x)
     assert loop.swapped == (0,)
-    [loop] = nested_steps(lambda a, b: lax.scan(lambda c, _: ((c[1] + 1.0, c[0] * 2.0), None), (a, b), None, length=3), 1.0, 2.0)
+    turn: Body = lambda c, _: ((c[1] + 1.0, c[0] * 2.0, c[2] * 2.0), None)  # noqa: E731
+    [loop] = nested_steps(lambda a, b, x: lax.scan(turn, (a, b, x), None, length=3), 1.0, 2.0, x)
     assert loop.swapped == ()
 
 

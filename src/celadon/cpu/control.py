@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from celadon.cpu.fuse import Fusion, rules
 from celadon.cpu.layout import Axis, Layout, dense, is_dense
 from celadon.cpu.recipe import Nested
+from celadon.cpu.rounds import scan_in_kernel, while_in_kernel
 from celadon.program import Equation, Operand, Var
 from celadon.types import Shape
 from celadon.vocabulary.control import parts
@@ -43,6 +44,8 @@ def _crowd(fusion: Fusion, results: Sequence[int], *others: Sequence[int]) -> No
 
 
 def _while_loop(fusion: Fusion, index: int) -> None:
+    if while_in_kernel(fusion, index):
+        return
     equation = fusion.program.equations[index]
     params = equation.params
     condition, body = params["condition"], params["body"]
@@ -61,6 +64,8 @@ def _while_loop(fusion: Fusion, index: int) -> None:
 
 
 def _scan(fusion: Fusion, index: int) -> None:
+    if scan_in_kernel(fusion, index):
+        return
     equation = fusion.program.equations[index]
     params = equation.params
     body, consts, carry = params["body"], params["consts"], params["carry"]

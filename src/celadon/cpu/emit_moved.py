@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from celadon.cpu import emit_contract, emit_convolution, emit_library, emit_moves, emit_scatter, emit_sort, emit_windows
+from celadon.cpu import (
+    emit_contract,
+    emit_convolution,
+    emit_library,
+    emit_moves,
+    emit_rounds,
+    emit_scatter,
+    emit_sort,
+    emit_windows,
+)
 from celadon.cpu.ir import Function
 from celadon.cpu.loops import kernel_function
 from celadon.cpu.recipe import Moved
 
 _kinds = emit_moves.KINDS | emit_contract.KINDS | emit_library.KINDS | emit_scatter.KINDS | emit_convolution.KINDS
-_kinds |= emit_windows.KINDS | {"sort": emit_sort.Sort}
+_kinds |= emit_windows.KINDS | {"sort": emit_sort.Sort, "rounds": emit_rounds.Rounds}
 
 
 def emit(kernel: Moved, name: str) -> Function:
