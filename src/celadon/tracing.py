@@ -302,14 +302,16 @@ class Record:
         return Recorded(self, var, user_source() if self.tracing else None)
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
-        inputs = [self.operand(x) for x in operands]
+        inputs = [x.variable if type(x) is Recorded and x.interpreter is self else self.operand(x) for x in operands]
         types = op.result_type(*[x.type for x in inputs], **params)
         source = state.source or (user_source() if self.tracing else None)
-        outputs = [Var(t) for t in types] if op.multiple else [Var(types)]
+        if not op.multiple:
+            var = Var(types)
+            self.equations.append(Equation(op, inputs, [var], params, source))
+            return Recorded(self, var, source)
+        outputs = [Var(t) for t in types]
         self.equations.append(Equation(op, inputs, outputs, params, source))
-        if op.multiple:
-            return [Recorded(self, var, source) for var in outputs]
-        return Recorded(self, outputs[0], source)
+        return [Recorded(self, var, source) for var in outputs]
 
     def operand(self, x: Any) -> Operand:
         """What stands for a value in this program: its variable, a literal, or a captured array."""

@@ -195,7 +195,7 @@ def canonical(dtype: Any) -> DType:
     >>> canonical("float64")
     dtype('float32')
     """
-    found: DType = np.dtype(dtype)
+    found: DType = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
     return found if enable_x64.value else _NARROW.get(found, found)
 
 
@@ -215,10 +215,21 @@ def scalar_type(value: bool | int | float | complex) -> ArrayType:
     """
     if isinstance(value, bool):
         return ArrayType((), bool_)
-    dtype = canonical(scalar_dtypes[_kind(value)])
-    if isinstance(value, int) and not -(1 << 8 * dtype.itemsize - 1) <= value < 1 << 8 * dtype.itemsize - 1:
-        raise errors.IntegerTooLarge(value=value, dtype=dtype)
-    return ArrayType((), dtype, True)
+    found = _scalar_type(_kind(value), enable_x64.value)
+    if isinstance(value, int) and not -_BEYOND <= value < _BEYOND:
+        bound = 1 << 8 * found.dtype.itemsize - 1
+        if not -bound <= value < bound:
+            raise errors.IntegerTooLarge(value=value, dtype=found.dtype)
+    return found
+
+
+_BEYOND = 1 << 31
+
+
+@functools.cache
+def _scalar_type(python: type, wide: bool) -> ArrayType:
+    dtype = scalar_dtypes[python]
+    return ArrayType((), dtype if wide else _NARROW.get(dtype, dtype), True)
 
 
 def _kind(value: int | float | complex) -> type:

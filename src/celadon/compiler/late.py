@@ -20,18 +20,23 @@ def late(program: Program) -> Program:
     """
     equations = program.equations
     first, last = _uses(program)
-    places = list(range(len(equations)))
+    moved: dict[int, int] = {}
     for k in range(len(equations) - 1, -1, -1):
         equation = equations[k]
-        use = first.get(equation.outputs[0], k) if equation.op.kind == "elementwise" else k
-        if use > k + 1 and _waits_for_nothing(equation, use, last):
-            places[k] = use
+        place = k
+        if equation.op.kind == "elementwise":
+            use = first.get(equation.outputs[0], k)
+            if use > k + 1 and _waits_for_nothing(equation, use, last):
+                moved[k] = place = use
         for x in equation.inputs:
             if type(x) is Var:
-                first[x] = min(first.get(x, places[k]), places[k])
-                last[x] = max(last.get(x, places[k]), places[k])
-    if places == list(range(len(equations))):
+                if first.get(x, place) >= place:
+                    first[x] = place
+                if last.get(x, place) <= place:
+                    last[x] = place
+    if not moved:
         return program
+    places = [moved.get(k, k) for k in range(len(equations))]
     order = sorted(range(len(equations)), key=lambda k: (places[k], places[k] == k, k))
     return replace(program, equations=[equations[k] for k in order])
 
@@ -44,8 +49,8 @@ def _uses(program: Program) -> tuple[dict[Var, int], dict[Var, int]]:
     last.update(dict.fromkeys([*program.inputs, *(var for var, _ in program.captures)], end))
     for k, equation in enumerate(program.equations):
         for x in equation.inputs:
-            if type(x) is Var:
-                last[x] = max(last.get(x, k), k)
+            if type(x) is Var and last.get(x) != end:
+                last[x] = k
     return {x: 0 for x in program.outputs if type(x) is Var}, last
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -32,43 +32,49 @@ class _Work:
     def __init__(self) -> None:
         self.equations: list[Equation] = []
         self.captures: dict[int, tuple[Var, Any]] = {}
-        self.shared: dict[object, list[Operand]] = {}
+        self.shared: dict[object, Sequence[Operand]] = {}
 
     def inline(self, program: Program, values: dict[Operand, Operand]) -> list[Operand]:
         for var, array in program.captures:
             values[var] = self.captures.setdefault(id(array), (var, array))[0]
         for equation in program.equations:
-            inputs = [values.get(x, x) for x in equation.inputs]
-            values.update(zip(equation.outputs, self._results(equation, inputs), strict=True))
+            inputs = equation.inputs
+            if not values.keys().isdisjoint(inputs):
+                inputs = [values.get(x, x) for x in inputs]
+            results = self._results(equation, inputs)
+            if results is not equation.outputs:
+                values.update(zip(equation.outputs, results, strict=True))
         return [values.get(x, x) for x in program.outputs]
 
-    def _results(self, equation: Equation, inputs: list[Operand]) -> list[Operand]:
-        if equation.op.name == "call":
-            body: Program = equation.params["program"]
-            return self.inline(copied(body), dict(zip(body.inputs, inputs, strict=True)))
-        rule = _IDENTITIES.get(equation.op.name)
-        if rule is not None and rule(equation, inputs[0]):
-            return [inputs[0]]
-        if equation.op.name == "select" and inputs[1] is inputs[2] and _same_shape(equation, inputs[1]):
-            return [inputs[1]]
-        if has_effects(equation) or equation.op.kind == "barrier":
-            return self._kept(equation, inputs)
-        key = (equation.op.name, *map(id_of, inputs), *_structure_of(equation))
+    def _results(self, equation: Equation, inputs: Sequence[Operand]) -> Sequence[Operand]:
+        """What stands for the results of an equation; its own outputs if it is kept."""
+        op = equation.op
+        if op.kind != "elementwise":
+            if op.name == "call":
+                body: Program = equation.params["program"]
+                return self.inline(copied(body), dict(zip(body.inputs, inputs, strict=True)))
+            if op.kind == "barrier" or has_effects(equation):
+                return self._kept(equation, inputs)
+        rule = _IDENTITIES.get(op.name)
+        if rule is not None and rule(equation, inputs):
+            return [inputs[1 if op.name == "select" else 0]]
+        key = (op.name, *[id_of(x) if type(x) is Literal else x for x in inputs], *_structure_of(equation))
         found = self.shared.get(key)
         if found is None:
             found = self.shared[key] = self._kept(equation, inputs)
         return found
 
-    def _kept(self, equation: Equation, inputs: list[Operand]) -> list[Operand]:
-        if all(type(x) is Literal and x.fixed for x in inputs) and inputs and _folds(equation):
+    def _kept(self, equation: Equation, inputs: Sequence[Operand]) -> Sequence[Operand]:
+        op = equation.op
+        if inputs and type(inputs[0]) is Literal and all(map(_is_fixed, inputs)) and _folds(equation):
             return [_folded(equation, inputs)]
-        params = with_bodies(equation.params, _simplified_body) if equation.op.multiple else equation.params
-        if params is not equation.params or any(a is not b for a, b in zip(inputs, equation.inputs, strict=True)):
-            equation = Equation(equation.op, inputs, equation.outputs, params, equation.source)
-        if equation.op.widen is not None:
+        params = with_bodies(equation.params, _simplified_body) if op.multiple else equation.params
+        if params is not equation.params or inputs is not equation.inputs:
+            equation = Equation(op, inputs, equation.outputs, params, equation.source)
+        if op.widen is not None:
             equation = self._ahead(self._closed(equation))
         self.equations.append(equation)
-        return list(equation.outputs)
+        return equation.outputs
 
     def _closed(self, equation: Equation) -> Equation:
         """Arrays that a call in a body captured become operands."""
@@ -122,16 +128,21 @@ def copied(body: Program, inputs: bool = False) -> Program:
     return Program(own_inputs, equations, [*map(copy, body.outputs)], body.captures, body.name)
 
 
-def id_of(operand: Operand) -> object:
-    """What makes two operands the same: a fixed literal's bits, otherwise identity (never a lifted number's value)."""
-    if type(operand) is Literal and operand.fixed:
-        return operand.type, np.asarray(operand.value).tobytes()
-    return id(operand)
+def id_of(operand: Literal) -> object:
+    """What makes two literals the same: a fixed one's bits, otherwise identity (never a lifted number's value)."""
+    return (operand.type, np.asarray(operand.value).tobytes()) if operand.fixed else operand
+
+
+def _is_fixed(x: Operand) -> bool:
+    return type(x) is Literal and x.fixed
 
 
 def _structure_of(equation: Equation) -> tuple[object, ...]:
     """Numbers that are equal in one call may differ in the next, so only the same equation, inlined twice, shares them."""
-    return (id(equation.params),) if equation.op.numbers else (*equation.params, *map(exact, equation.params.values()))
+    params = equation.params
+    if not params:
+        return ()
+    return (id(params),) if equation.op.numbers else (*params, *map(exact, params.values()))
 
 
 def _folds(equation: Equation) -> bool:
@@ -140,33 +151,34 @@ def _folds(equation: Equation) -> bool:
     return equation.op.exactly([x.type for x in equation.inputs])
 
 
-def _folded(equation: Equation, inputs: list[Operand]) -> Literal:
+def _folded(equation: Equation, inputs: Sequence[Operand]) -> Literal:
     assert equation.op.numpy is not None
     arrays = [np.asarray(x.value) for x in inputs if isinstance(x, Literal)]
     with np.errstate(all="ignore"):
         return fixed(equation.op.numpy(*arrays, **equation.params), equation.outputs[0].type.dtype)
 
 
-def _same_dtype(equation: Equation, x: Operand) -> bool:
-    return equation.outputs[0].type.dtype == x.type.dtype
+def _same_dtype(equation: Equation, inputs: Sequence[Operand]) -> bool:
+    return equation.outputs[0].type.dtype == inputs[0].type.dtype
 
 
-def _same_shape(equation: Equation, x: Operand) -> bool:
-    return equation.outputs[0].type.ndim == x.type.ndim
+def _same_choice(equation: Equation, inputs: Sequence[Operand]) -> bool:
+    return inputs[1] is inputs[2] and equation.outputs[0].type.ndim == inputs[1].type.ndim
 
 
-def _same_order(equation: Equation, x: Operand) -> bool:
-    return tuple(equation.params["permutation"]) == tuple(range(x.type.ndim))
+def _same_order(equation: Equation, inputs: Sequence[Operand]) -> bool:
+    return tuple(equation.params["permutation"]) == tuple(range(inputs[0].type.ndim))
 
 
-def _no_growth(equation: Equation, x: Operand) -> bool:
-    before, after = x.type.shape, equation.outputs[0].type.shape
+def _no_growth(equation: Equation, inputs: Sequence[Operand]) -> bool:
+    before, after = inputs[0].type.shape, equation.outputs[0].type.shape
     return len(before) == len(after) > 0 and all((a == 1) == (b == 1) for a, b in zip(before, after, strict=True))
 
 
-_IDENTITIES: dict[str, Callable[[Equation, Operand], bool]] = {
+_IDENTITIES: dict[str, Callable[[Equation, Sequence[Operand]], bool]] = {
     "convert": _same_dtype,
     "bitcast_convert": _same_dtype,
     "transpose": _same_order,
     "broadcast_in_dim": _no_growth,
+    "select": _same_choice,
 }

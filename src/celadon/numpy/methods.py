@@ -51,11 +51,12 @@ def _property(place: str) -> property:
     return property(_function(place))
 
 
+_TAKEN = (Value, Literal, bool, int, float, complex, np.ndarray, np.generic)
+
+
 def _takes(other: Any) -> bool:
     """Whether an operator of ours is for the other operand; else Python asks the other one."""
-    if isinstance(other, Value | Literal | bool | int | float | complex | np.ndarray | np.generic):
-        return True
-    return hasattr(other, "__jax_array__")
+    return isinstance(other, _TAKEN) or hasattr(other, "__jax_array__")
 
 
 def _operator(function: Binary) -> tuple[Any, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from celadon import errors
 from celadon.op import Axis
-from celadon.program import Equation, Program, Var, bodies, remembered
+from celadon.program import Equation, Operand, Program, Var, bodies, remembered
 from celadon.tracing import recorded
 from celadon.types import ArrayType
 
@@ -103,7 +104,7 @@ def without_dead_code(program: Program) -> Program:
     >>> without_dead_code(Program((), (), ())).equations
     ()
     """
-    live = {x for x in program.outputs if type(x) is Var}
+    live: set[Operand] = set(program.outputs)
     kept: list[Equation] = []
     for equation in reversed(program.equations):
         op = equation.op
@@ -112,7 +113,7 @@ def without_dead_code(program: Program) -> Program:
         if op.prune is not None:
             equation = op.prune(equation, tuple([var in live for var in equation.outputs]))
         kept.append(equation)
-        live.update(x for x in equation.inputs if type(x) is Var)
+        live.update(equation.inputs)
     kept.reverse()
     captures = tuple(capture for capture in program.captures if capture[0] in live)
     if len(captures) == len(program.captures) and _same(kept, program.equations):
@@ -121,11 +122,7 @@ def without_dead_code(program: Program) -> Program:
 
 
 def _same(kept: Sequence[Equation], equations: Sequence[Equation]) -> bool:
-    return len(kept) == len(equations) and all(map(_is, kept, equations))
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
+    return len(kept) == len(equations) and all(map(operator.is_, kept, equations))
 
 
 def has_effects(equation: Equation) -> bool:

@@ -40,6 +40,7 @@ def elementwise(name: str, numpy: Rule, accepted: DTypes, operands: int = 1, **r
 def one_type(name: str, accepted: DTypes) -> Rule:
     """The result has the type of the operand (C1 of StableHLO's unary ops)."""
 
+    @kept
     def result_type(x: ArrayType) -> ArrayType:
         if x.dtype in accepted:
             return x
@@ -51,6 +52,7 @@ def one_type(name: str, accepted: DTypes) -> Rule:
 def two_types(name: str, accepted: DTypes) -> Rule:
     """The operands have one dtype and one shape, or a scalar is among them (C1 of StableHLO's binary ops)."""
 
+    @kept
     def result_type(x: ArrayType, y: ArrayType) -> ArrayType:
         if x.dtype not in accepted:
             raise not_accepted(name, x, accepted)
