@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from celadon.cpu import elements, elementwise
 from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.kinds import lanes_for
+from celadon.cpu.kinds import itemsize, lanes_for
 from celadon.cpu.loops import Table
 from celadon.cpu.recipe import NUMBER_BYTES, Body, Constant, Place
 from celadon.cpu.stores import at
@@ -35,11 +35,10 @@ class Emission:
             elif not set(leaf.access) - {"0"}:
                 self.scalars[k] = index_element(f, f.constant("i64", 0), leaf.dtype, 1)
         fixed, used = self._fixed()
-        if len(self.numbers) <= _HELD:
-            self.scalars |= {k: self._number(k) for k in self.numbers}
         for k in fixed:
             self.scalars[self._first_node + k] = self._node(k, self._scalar)
-        self.splats = {k: elements.splat(f, element, lanes) for k, element in self.scalars.items() if k in used}
+        held = [*self.scalars, *(self.numbers if len(self.numbers) <= _HELD else ())]
+        self.splats = {k: self._splat(k) for k in held if k in used}
 
     @property
     def _first_node(self) -> int:
@@ -58,13 +57,19 @@ class Emission:
                 used.update(node.operands)
         return fixed, used
 
-    def _number(self, k: int) -> Element:
-        return elements.load(self.f, self.numbers[k], self.body.leaves[k].dtype)
+    def _splat(self, place: int) -> Element:
+        """A scalar in all lanes; a number lies in memory so."""
+        dtype = self.body.dtype(place)
+        if place in self.numbers and not elements.is_complex(dtype) and itemsize(dtype) * self.lanes <= NUMBER_BYTES:
+            return elements.load(self.f, self.numbers[place], dtype, self.lanes)
+        return elements.splat(self.f, self._scalar(place), self.lanes)
 
     def _scalar(self, place: Place) -> Element:
         if isinstance(place, Constant):
             return elements.constant(self.f, place.dtype, place.bits)
-        return self.scalars[place] if place in self.scalars else self._number(place)
+        if place not in self.scalars:
+            return elements.load(self.f, self.numbers[place], self.body.dtype(place))
+        return self.scalars[place]
 
     def _node(self, k: int, value: Callable[[Place], Element]) -> Element:
         node = self.body.nodes[k]
@@ -79,7 +84,7 @@ class Emission:
             if isinstance(place, Constant):
                 return elements.constant(self.f, place.dtype, place.bits, self.lanes)
             if place in self.numbers and place not in found:
-                return elements.splat(self.f, self._number(place), self.lanes)
+                return self._splat(place)
             if place not in found:
                 found[place] = read(place) if place < self._first_node else self._node(place - self._first_node, value)
             return found[place]

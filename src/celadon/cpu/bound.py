@@ -119,7 +119,7 @@ def _numbers_block(outline: Outline, structure: Structure, numbers: Numbers) -> 
     scalars = structure.program.inputs[outline.inputs :]
     bits = [_bits(x, var.type.dtype) for var, x in zip(scalars, numbers.scalars, strict=True)]
     found = [extras[n - first_extra].bits if n >= first_extra else bits[n - outline.inputs] for n in outline.numbers.order]
-    content = b"".join([one.ljust(NUMBER_BYTES, b"\0") for one in found])
+    content = b"".join([one * (NUMBER_BYTES // len(one)) for one in found])
     block = allocate(len(content))
     ctypes.memmove(block.pointer, content, len(content))
     return block
