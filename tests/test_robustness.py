@@ -365,3 +365,15 @@ def test_a_child_process_goes_on_computing():
         [sys.executable, "-c", textwrap.dedent(child)], env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.stdout.split() == ["1", "0"], done.stderr
+
+
+def test_where_no_thread_can_be_started_programs_compile_and_are_kept(monkeypatch, tmp_path):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setenv("CELADON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    x = cnp.arange(7.0) + 0.25
+    found = celadon.jit(lambda x: (cnp.tanh(x).sum(), cnp.sort(x * 1.5)[::-1], cnp.cumsum(x) / 3))(x)
+    assert np.allclose(found[2], np.cumsum(np.arange(7.0) + 0.25) / 3)
+    assert any(name.endswith(".code") for name in os.listdir(tmp_path))

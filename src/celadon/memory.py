@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celadon import errors
+from celadon.background import begin
 from celadon.locks import process_lock
 
 if TYPE_CHECKING:
@@ -280,12 +280,11 @@ def got_ready(sizes: Sequence[int]) -> Generator[None]:
     if not _AHEAD_AT_LEAST <= sum(sizes) <= min(_AHEAD_AT_MOST, _limit):
         yield
         return
-    thread = threading.Thread(target=_touch, args=(sizes,), daemon=True)
-    thread.start()
+    wait = begin(_touch, sizes)
     try:
         yield
     finally:
-        thread.join()
+        wait()
 
 
 def _touch(sizes: Sequence[int]) -> None:

@@ -77,13 +77,13 @@ def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:
     functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
     parts = _parts({name: len(function.text()) for name, function in functions.items()})
     codes = llvm.compile_texts([ir.module([functions[name] for name in names]) for names in parts])
-    found: dict[str, Code] = {}
+    entries: dict[str, bytes] = {}
     for names, code in zip(parts, codes, strict=True):
-        store.save(_object_key(names), code)
-        for name in names:
-            store.save(f"kernel {name}", "\n".join(names).encode())
-        found.update(_loaded(code, names))
-    return found
+        entries[_object_key(names)] = code
+        entries.update({f"kernel {name}": "\n".join(names).encode() for name in names})
+    store.save_soon(entries)
+    loaded = [_loaded(code, names) for names, code in zip(parts, codes, strict=True)]
+    return {name: code for found in loaded for name, code in found.items()}
 
 
 def _parts(sizes: dict[str, int]) -> list[list[str]]:

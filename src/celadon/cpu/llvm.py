@@ -9,13 +9,13 @@ import itertools
 import os
 import platform
 import sys
-import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from typing import Any
 
 from celadon import errors
+from celadon.background import begin
 from celadon.cpu.kinds import Target
 from celadon.locks import process_lock
 
@@ -110,14 +110,12 @@ def host() -> str:
 def _compiled(texts: Sequence[str], form: int) -> list[bytes]:
     with _lock, _fewer_passes():
         found: list[bytes | RuntimeError] = [b""] * len(texts)
-        others = [threading.Thread(target=_compile, args=(found, k, text, form)) for k, text in enumerate(texts) if k]
-        for thread in others:
-            thread.start()
+        others = [begin(_compile, found, k, text, form) for k, text in enumerate(texts) if k]
         try:
             _compile(found, 0, texts[0], form)
         finally:
-            for thread in others:
-                thread.join()
+            for wait in others:
+                wait()
     for outcome in found:
         if isinstance(outcome, RuntimeError):
             raise errors.CodeGenerationFailed(reason=str(outcome).strip()) from None

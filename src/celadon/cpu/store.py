@@ -8,10 +8,12 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 from celadon import events
+from celadon.background import Wait, begin
 from celadon.cpu import llvm
 
 _MAGIC = b"celadon object 1"
@@ -19,11 +21,13 @@ _HEADER_SIZE = len(_MAGIC) + 32
 _SUFFIX = ".code"
 _FULL = 512 << 20
 _STALE_SECONDS = 3600
+_AT_ONCE = 16
 _SOURCES = os.path.dirname(os.path.abspath(__file__))
 _OPENING = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 _chosen: str | None = None
 _pruned: set[str] = set()
+_saving: deque[Wait] = deque()
 
 
 def set_folder(path: str | os.PathLike[str] | None) -> None:
@@ -66,7 +70,32 @@ def has(key: str) -> bool:
 
 def save(key: str, code: bytes) -> None:
     """Keep `code` under `key`, atomically and for this user only; where that fails, it is an event and nothing else."""
-    path = _path(key)
+    _save(_path(key), code)
+
+
+def save_soon(entries: Mapping[str, bytes]) -> None:
+    """Save several entries while the caller goes on; the interpreter waits for it before it ends, and `settle` does."""
+    paths = {_path(key): code for key, code in entries.items()}
+    _saving.append(begin(_save_all, paths))
+    if len(_saving) > _AT_ONCE:
+        _saving.popleft()()
+
+
+def settle() -> None:
+    """Wait until what is to be saved soon is.
+
+    >>> settle()
+    """
+    while _saving:
+        _saving.popleft()()
+
+
+def _save_all(entries: Mapping[str, bytes]) -> None:
+    for path, code in entries.items():
+        _save(path, code)
+
+
+def _save(path: str, code: bytes) -> None:
     try:
         where = os.path.dirname(path)
         os.makedirs(where, 0o700, exist_ok=True)
