@@ -17,6 +17,7 @@ import celadon.numpy as cnp
 import celadon.vocabulary
 from celadon.compiler import NOTHING
 from celadon.cpu import threads
+from celadon.program import literal
 from tests.bits import bits
 from tests.cpu.programs import agrees, cpu, floats, lifted, number, on_cpu, op, types_of
 
@@ -334,3 +335,33 @@ def test_a_result_that_is_one_element_of_an_argument(part: str) -> None:
 def test_views_of_numbers_are_results_of_their_own():
     first, second = celadon.jit(lambda: (cnp.reshape(3.0, (1,)), cnp.reshape(cnp.float32(4), (1, 1))))()
     assert first.tolist() == [3.0] and second.tolist() == [[4.0]]
+
+
+@pytest.mark.parametrize(("dtype", "narrow"), [("c16", "c8"), ("f8", "f4"), ("f8", "i2"), ("i4", "i1"), ("u8", "u2")])
+def test_the_bits_of_a_number_in_parts(dtype: str, narrow: str) -> None:
+    whole = np.arange(1, 17, dtype=np.uint8).view(dtype)[0]
+
+    def parted() -> Any:
+        return op["bitcast_convert"](literal(whole, np.dtype(dtype)), new_dtype=np.dtype(narrow))
+
+    assert bits(on_cpu(parted)) == bits([whole.reshape(1).view(narrow)])
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("turned", ["", "x", "y", "xy"])
+def test_small_complex_products_are_added_one_after_the_other(dtype: str, turned: str) -> None:
+    """Four real products, unfused, then the sum: what a loop over the contracted axis gives, however the operands lie."""
+    random = np.random.default_rng(7)
+    x, y = (np.asarray(random.normal(size=n) + 1j * random.normal(size=n), dtype) for n in ((5, 7), (7, 9)))
+    wanted = np.zeros((5, 9), dtype)
+    for k in range(7):
+        a, b = x[:, k, None], y[None, k]
+        wanted.real += a.real * b.real - a.imag * b.imag
+        wanted.imag += a.real * b.imag + a.imag * b.real
+
+    def product(x: Any, y: Any) -> Any:
+        x, y = (op["transpose"](v, permutation=(1, 0)) if name in turned else v for v, name in ((x, "x"), (y, "y")))
+        return op["dot_general"](x, y, dimension_numbers=(((1,), (0,)), ((), ())))
+
+    given = (x.T.copy() if "x" in turned else x, y.T.copy() if "y" in turned else y)
+    assert bits(on_cpu(product, *given)) == bits([wanted])

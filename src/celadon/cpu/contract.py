@@ -137,7 +137,7 @@ class _Contraction:
         blas = BLAS.get(dtypes[0]) if len(set(dtypes)) == 1 else None
         views = [self._matrix(k, axes, blas is not None) for k in range(2)]
         by_lines = self._walks_lines(views[1], axes)
-        if not by_lines and blas is not None and kind(self.out.type.dtype) != "c":
+        if not by_lines and blas is not None:
             views.append(self._turned(axes))
         kept = iter(dense(self.out.type.shape))
         target = tuple(None if letter == "k" else next(kept) for letter in axes.letters)
@@ -157,7 +157,7 @@ class _Contraction:
         """Whether the right operand's columns are neighbours, and the kernel for that can be used."""
         ends = [self.fusion.layouts[view][i] for i, x in enumerate(axes.letters) if x == "n" and axes.shape[i] != 1]
         last = ends[-1] if ends else None
-        return last is not None and last.unit and kind(self.out.type.dtype) != "c"
+        return last is not None and last.unit
 
     def _turned(self, axes: Axes) -> int:
         """A view of a copy of the right operand by lines, which plan makes only if it is small: our own kernel, and so

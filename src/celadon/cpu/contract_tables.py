@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from celadon.cpu import blas
+from celadon.cpu import blas, kinds
 from celadon.cpu.contract import BLAS
-from celadon.cpu.kinds import itemsize
 from celadon.cpu.layout import dense_strides
 from celadon.cpu.plan import PAYS, WORD, Place, Planner, extents_of, product as extent_product, rules, unit_of
 from celadon.cpu.recipe import TILE_ROWS, Launch, Moved
 from celadon.cpu.tables import STEP
+from celadon.types import short_name
 
-_OWN_BELOW = 200_000
+_OWN_BELOW = 200_000  # bytes of the right operand
+_OWN_BELOW_COMPLEX = 1024  # the products of complex numbers are not fused, so that BLAS soon gains
 _BLOCK = 16
 _HEIGHT, _WIDTH = 128, 512
 _PARTS = 16
@@ -59,11 +60,15 @@ def _contract(planner: Planner, launch: Launch) -> None:
         return
     kernel = planner.outline.schedule.kernels[launch.kernel]
     assert isinstance(kernel, Moved)
-    size = itemsize(kernel.dtypes[0])
-    if kernel.kind == "matmul" and (launch.then < 0 or product.size("kn") * size < _OWN_BELOW):
+    size = kinds.itemsize(kernel.dtypes[0])
+    if kernel.kind == "matmul" and (launch.then < 0 or product.size("kn") * size < _limit(kernel.dtypes[1])):
         _own(planner, launch.kernel, _product(planner, launch, launch.reads[-1]))
     else:
         _panels(planner, launch.kernel if launch.then < 0 else launch.then, product)
+
+
+def _limit(dtype: str) -> int:
+    return _OWN_BELOW_COMPLEX if kinds.letter(dtype) == "c" else _OWN_BELOW
 
 
 def _own(planner: Planner, kernel: int, product: _Product) -> None:
@@ -85,7 +90,7 @@ def _panels(planner: Planner, kernel: int, product: _Product) -> None:
     recipe = planner.outline.schedule.kernels[kernel]
     assert isinstance(recipe, Moved)
     dtype = recipe.dtypes[0]
-    size = itemsize(dtype)
+    size = kinds.itemsize(dtype)
     nanoseconds = product.size("bmnk") * _BLAS_NANOSECONDS * size / 4
     rows, columns = product.extents["m"], product.extents["n"]
     height, width = _panel(product, nanoseconds)
@@ -124,7 +129,8 @@ def _small(planner: Planner, launch: Launch) -> None:
     """A copy of a right operand by lines, for our own kernel."""
     copy = launch.writes[0]
     (_, _), (batch, _) = planner.equations[launch.equation].params["dimension_numbers"]
-    if extent_product(planner.shapes[launch.like][len(batch) :]) * planner.sizes[copy] < _OWN_BELOW:
+    dtype = short_name(planner.equations[launch.equation].inputs[1].type.dtype)
+    if extent_product(planner.shapes[launch.like][len(batch) :]) * planner.sizes[copy] < _limit(dtype):
         planner.define(copy)
         rules["map"](planner, launch)
     else:

@@ -43,13 +43,17 @@ class _Tiles:
             self._block(pointers, first, smaller(first + block, self.rows))
 
     def _block(self, pointers: Sequence[Value], first: Value, last: Value) -> None:
-        """Wide columns, then what is left of them; in each, four rows at a time, then one."""
+        """Wide columns, then what is left of them; in each, four rows at a time, then one. Of complex numbers, of which only
+        few come here, one row of narrow columns at a time: the code is short."""
         f, wide = self.f, self.lanes * VECTORS
         zero, whole = f.constant("i64", 0), first + ((last - first) & -TILE_ROWS)
         most = self.columns & -wide
-        for start, stop, vectors in ((zero, most, VECTORS), (most, self.columns, 1)):
+        columns, lines = [(zero, most, VECTORS), (most, self.columns, 1)], [(first, whole, TILE_ROWS), (whole, last, 1)]
+        if elements.is_complex(self.sum):
+            columns, lines = [(zero, self.columns, 1)], [(first, last, 1)]
+        for start, stop, vectors in columns:
             with Loop(f, start, stop, vectors * self.lanes) as column:
-                for low, high, rows in ((first, whole, TILE_ROWS), (whole, last, 1)):
+                for low, high, rows in lines:
                     with Loop(f, low, high, rows) as row:
                         self._tile(pointers, row.index, column.index, rows, vectors)
 

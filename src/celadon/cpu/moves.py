@@ -20,6 +20,13 @@ def _reshape(fusion: Fusion, index: int) -> None:
     fusion.alias("dense", index, fusion.stored(equation.inputs[0]), fusion.numbers[out], dense(out.type.shape))
 
 
+def _bitcast(fusion: Fusion, index: int) -> None:
+    """Between widths: the same memory with an axis more or less. A number of the call has none of its own to be parted."""
+    equation = fusion.program.equations[index]
+    out = equation.outputs[0]
+    fusion.alias("dense", index, fusion.output(equation.inputs[0]), fusion.numbers[out], dense(out.type.shape))
+
+
 def _optimization_barrier(fusion: Fusion, index: int) -> None:
     """Nothing moves: each result is its operand, stored."""
     equation = fusion.program.equations[index]
@@ -178,7 +185,7 @@ def _sort(fusion: Fusion, index: int) -> None:
 
 rules.update(
     dict.fromkeys(CUMULATIVE, _cumulative),
-    bitcast_convert=_reshape,  # between widths: the same memory with an axis more or less
+    bitcast_convert=_bitcast,
     reshape=_reshape,
     concatenate=_concatenate,
     pad=_pad,
