@@ -172,7 +172,9 @@ def _same_order(equation: Equation, inputs: Sequence[Operand]) -> bool:
 
 def _no_growth(equation: Equation, inputs: Sequence[Operand]) -> bool:
     before, after = inputs[0].type.shape, equation.outputs[0].type.shape
-    return len(before) == len(after) > 0 and all((a == 1) == (b == 1) for a, b in zip(before, after, strict=True))
+    if tuple(equation.params["broadcast_dimensions"]) != tuple(range(len(after))):
+        return False
+    return len(after) > 0 and all((a == 1) == (b == 1) for a, b in zip(before, after, strict=True))
 
 
 _IDENTITIES: dict[str, Callable[[Equation, Sequence[Operand]], bool]] = {

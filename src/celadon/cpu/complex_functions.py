@@ -114,8 +114,8 @@ def atanh(x: Pair) -> Pair:
     ratio = below.equals(INFINITY).select(0.0, re * 4.0 / below)
     size = math_exponential.log_plus_one(ratio) * 0.25
     endless = re.equals(INFINITY) | im.abs().equals(INFINITY)
-    run = endless.select(-INFINITY, less * (re + 1.0) - im * im)
-    rise = endless.select(0.0, im + im).copysign(im)
+    run = endless.select(-INFINITY, (less * (re + 1.0) - im * im) * 0.5)  # halves, so that only this may overflow
+    rise = endless.select(0.0, im).copysign(im)
     return endless.select(0.0, size).copysign(x[0]), math_trigonometric.atan2(rise, run) * 0.5
 
 

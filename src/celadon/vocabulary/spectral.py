@@ -12,8 +12,9 @@ from typing import Any
 from celadon import errors
 from celadon.types import int32
 from celadon.vocabulary.arithmetic import abs_, add, divide, multiply, negate, subtract
+from celadon.vocabulary.bitwise import not_, or_
 from celadon.vocabulary.comparison import compare, select
-from celadon.vocabulary.conversion import complex_, imag, real
+from celadon.vocabulary.conversion import complex_, convert, imag, real
 from celadon.vocabulary.kinds import like
 from celadon.vocabulary.lapack import gees, geev, gesdd, syevd
 from celadon.vocabulary.linalg import solve
@@ -33,7 +34,7 @@ from celadon.vocabulary.matrices import (
     spread,
     where_converged,
 )  # fmt: skip
-from celadon.vocabulary.reduce import argmax, reduce_sum
+from celadon.vocabulary.reduce import argmax, reduce_and, reduce_sum
 from celadon.vocabulary.shape import pad
 from celadon.vocabulary.stacks import complex_dtype, stacked
 
@@ -147,12 +148,22 @@ def _eig_form(*, left: bool, right: bool, derivatives: bool) -> str:
 
 
 def _eig_expand(x: Any, *, left: bool, right: bool, derivatives: bool) -> Values:
+    """Matrices with elements that are not finite are kept from LAPACK, which would read outside its memory."""
+    x, lost = _finite(x)
     if x.type.dtype.kind == "c":
         *found, info = geev(x, packed=False, left=left, right=right)
     else:
         first, second, *vectors, info = geev(x, packed=True, left=left, right=right)
         found = [complex_(first, second), *(_unpacked(second, v) for v in vectors)]
-    return [where_converged(info, one) for one in found]
+    return [where_converged(or_(info, lost), one) for one in found]
+
+
+def _finite(x: Any) -> tuple[Any, Any]:
+    """The matrices of a stack, zeros instead of those that are not finite; and for each 1 if it is not, else 0."""
+    rest = subtract(x, x)  # 0 of what is finite, NaN of what is not
+    stack = tuple(range(x.type.ndim - 2))
+    whole = reduce_and(compare(rest, like(0, rest), direction="EQ"), axes=(len(stack), len(stack) + 1))
+    return select(spread(whole, x.type.shape, stack), x, like(0, x)), convert(not_(whole), new_dtype=int32)
 
 
 def _unpacked(imaginary: Any, x: Any) -> Any:
