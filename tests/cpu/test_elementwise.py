@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -142,6 +143,19 @@ def test_values_of_xla(name: str, dtype: str, operands: list[Any], expected: lis
 def test_floats_saturate_as_integers(dtype: str, expected: list[Any]) -> None:
     x = np.array([np.nan, 1e30, -1e30, 300, -5, 3.7, -3.7, np.inf], np.float32)
     np.testing.assert_array_equal(flat.op("convert", ["f32"], dtype)(x), np.array(expected, from_short[dtype]))
+
+
+@pytest.mark.parametrize(("dtype", "largest"), [("c64", 3.4e38), ("c128", 1.79e308)])
+@pytest.mark.parametrize("name", ["atan", "atanh", "asin", "acos", "asinh", "acosh", "log", "sqrt"])
+def test_complex_functions_of_numbers_near_overflow(name: str, dtype: str, largest: float) -> None:
+    parts = [largest, -largest, largest / 3, 12345.0, -0.5, 1e-3, 0.0]
+    x = np.array([complex(a, b) for a in parts for b in parts], from_short[dtype])
+    with np.errstate(all="ignore"), mpmath.workprec(2300):
+        functions = {"log": mpmath.log, "sqrt": mpmath.sqrt}
+        expected = [complex((functions.get(name) or getattr(mpmath, name))(mpmath.mpmathify(one))) for one in x[:-1].tolist()]
+    usual = (x[:-1].real != 0) & (x[:-1].imag != 0)
+    found = flat.op(name, [dtype], dtype)(x)[:-1]
+    np.testing.assert_allclose(found[usual], np.array(expected)[usual], rtol=8 * EPSILON[dtype])
 
 
 def test_reduce_precision() -> None:

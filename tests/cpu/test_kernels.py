@@ -235,6 +235,29 @@ def test_contractions_of_every_kind(dtype: str) -> None:
             agrees(lambda x, y: op["dot_general"](x, y, **numbers), x, y)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "int8"])
+def test_sums_of_products_over_several_axes_in_any_order(dtype: str) -> None:
+    """What can't be walked in one loop is stored first, in the dtype of the sum."""
+    x, y, z = ((floats(*shape) * 3).astype(dtype) for shape in ((11, 17), (17, 11), (17, 11, 4)))
+    for one, other, contract in ((x, y, ((0, 1), (1, 0))), (x, x, ((1, 0), (1, 0))), (x, z, ((0, 1), (1, 0)))):
+        agrees(_dot(*contract), one, other)
+
+
+def test_a_broadcast_may_exchange_axes() -> None:
+    x = floats(2, 3, 4)
+    for permutation in itertools.permutations(range(3)):
+        shape = tuple(x.shape[permutation.index(i)] for i in range(3))
+        agrees(lambda x, p=permutation, s=shape: op["broadcast_in_dim"](x, shape=s, broadcast_dimensions=p), x)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_indices_that_are_too_many_for_their_dtype(name: str) -> None:
+    x = np.asarray(np.random.default_rng(0).integers(0, 4, (3, 1000)), np.float32)
+    agrees(lambda x: op[name](x, axes=(1,), index_dtype=np.dtype(np.uint8)), x)
+    jitted = celadon.jit(lambda x: op[name](x, axes=(1,), index_dtype=np.dtype(np.uint8)))
+    np.testing.assert_array_equal(jitted(x), op[name](cnp.asarray(x), axes=(1,), index_dtype=np.dtype(np.uint8)))
+
+
 def _program(x: Any) -> list[Any]:
     rows, columns = x.type.shape
     mean = op["multiply"](op["reduce_sum"](x, axes=(1,)), number(0.01))

@@ -22,6 +22,7 @@ for package in (vocabulary, transforms):
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
 
+NESTED = nested.NAMES
 Maker = Callable[[Draw, str], Node]
 MAKERS: dict[str, Maker] = makers.MAKERS | indexing.MAKERS | nested.MAKERS | matrices.MAKERS
 KINDS: dict[str, Maker] = makers.KINDS | nested.KINDS
@@ -46,4 +47,4 @@ def case(seed: int, name: str = "") -> Node:
     return make(draw, chosen)
 
 
-__all__ = ["NAMES", "array", "case", "combiner", "comparing", "from_short", "maker", "np", "second", "squared"]
+__all__ = ["NAMES", "NESTED", "array", "case", "combiner", "comparing", "from_short", "maker", "np", "second", "squared"]

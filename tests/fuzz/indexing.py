@@ -80,7 +80,8 @@ def gather(draw: Draw, name: str) -> Node:
         "start_index_map": mapped, "slice_sizes": sizes, "mode": draw.pick(("clip", "fill")),
     }  # fmt: skip
     if batching:
-        params |= {"operand_batching_dims": batching, "start_indices_batching_dims": tuple(order.index(k) for k in range(len(batching)))}
+        places = tuple([order.index(k) for k in range(len(batching))])
+        params |= {"operand_batching_dims": batching, "start_indices_batching_dims": places}
     return draw.node(name, [draw.operand(shape, dtype), indices], **params)
 
 
@@ -135,7 +136,8 @@ def sort(draw: Draw, name: str) -> Node:
     shape, count = draw.shape(least=1), draw.whole(1, 3)
     inputs = [draw.operand(shape, draw.dtype()) for _ in range(count)]
     keys = draw.whole(1, count)
-    return draw.node(name, inputs, draw.whole(0, count - 1), dimension=draw.whole(0, len(shape) - 1), is_stable=True, num_keys=keys)
+    params = {"dimension": draw.whole(0, len(shape) - 1), "is_stable": True, "num_keys": keys}
+    return draw.node(name, inputs, draw.whole(0, count - 1), **params)
 
 
 def _sort_for(draw: Draw, shape: Shape, dtype: DType) -> Node | None:
@@ -248,12 +250,14 @@ def _convolution(draw: Draw) -> Node | None:
     dtype, spatial = draw.dtype(lambda one: kind(one) != "c"), draw.whole(0, 3)
     groups, by_batch = draw.pick((1, 1, 1, 2, 3)), draw.chance(0.3)
     batch, features, out = (draw.whole(1, 4) for _ in range(3))
-    array = tuple([draw.pick((0, 1, 2, 3, 5, 7, 11, 16) if draw.chance(0.1) else (1, 2, 3, 5, 7, 11, 16)) for _ in range(spatial)])
+    extents = (1, 2, 3, 5, 7, 11, 16)
+    array = tuple([draw.pick((0, *extents) if draw.chance(0.1) else extents) for _ in range(spatial)])
     kernel = tuple([draw.whole(1, 3) for _ in range(spatial)])
     x = [batch * (groups if by_batch else 1), features * (1 if by_batch else groups), *array]
     y = [out * groups, features, *kernel]
     specs = [draw.some(range(spatial + 2), spatial + 2) for _ in range(3)]
-    params: dict[str, Any] = {name: tuple([draw.pick((1, 1, 2, 3)) for _ in array]) for name in ("window_strides", "lhs_dilation", "rhs_dilation")}
+    steps = ("window_strides", "lhs_dilation", "rhs_dilation")
+    params: dict[str, Any] = {name: tuple([draw.pick((1, 1, 2, 3)) for _ in array]) for name in steps}
     params |= {"padding": tuple([(draw.whole(-1, 3), draw.whole(-1, 3)) for _ in array]), "dimension_numbers": tuple(specs)}
     if groups > 1:
         params["batch_group_count" if by_batch else "feature_group_count"] = groups

@@ -48,8 +48,8 @@ def _agreement(node: Node, operands: Sequence[Array], x: Array, y: Array) -> Any
     types = [ArrayType(one.shape, one.dtype) for one in operands]
     if kind(x.dtype) not in "fc":
         return _discrete(node, x, y)
-    if node.name in EXTREMES and x.dtype.kind == "c" and not all(np.isfinite(one).all() for one in operands):
-        return True  # as in JAX the order decides: a NaN in a complex number is neither more nor less than another
+    if node.name in EXTREMES and x.dtype.kind == "c":  # as in JAX the order decides where neither of two is the larger one
+        return (x == y) if all(np.isfinite(one).all() for one in operands) else True
     if (node.text and node.name not in SUMS) or node.name in MOVED or (op is not None and op.exactly(types)):
         return alike(x, y)
     if op is not None and op.kind == "elementwise":
@@ -82,6 +82,11 @@ def _elementwise(node: Node, operands: Sequence[Array], x: Array, y: Array) -> A
     unit, size = EPSILON[short_name(x.dtype)], _absolute(y)
     if node.name == "exp2":  # exp(x log 2), as in JAX: the rounding of the product counts as often as x is large
         return _within(x, y, unit * (4 + _absolute(operands[0])) * size, 0.0)
+    if node.name == "atan2" and x.dtype.kind == "c":  # a rounding may cross a cut
+        turned = np.abs(x.real.astype(np.float64) - y.real)
+        x = np.where(np.abs(turned - 2 * np.pi) < 1e-3, y, x)
+    if node.name == "zeta":  # half of the smallest number is an even number to some and not to others
+        y = np.where(np.abs(whole[0].astype(np.float64)) < 1e-307, x, y)
     near = close(sample, x.ravel().astype(wide), y.ravel().astype(wide), short_name(x.dtype)).reshape(x.shape)
     if node.name == "power" and x.dtype.kind == "c":  # exp(y log x): likewise
         with np.errstate(all="ignore"):
@@ -125,7 +130,8 @@ def _summed(node: Node, operands: Sequence[Array], x: Array, y: Array) -> Any:
         return _loosely(node, operands, x, y)
     short = short_name(x.dtype)
     half = short in ("f16", "bf16")
-    rounding = EPSILON["f32"] * terms if half else EPSILON[short] * terms * (4 if x.dtype.kind == "c" or node.name == "fft" else 1)
+    factor = 4 if x.dtype.kind == "c" or node.name == "fft" else 1
+    rounding = EPSILON["f32" if half else short] * terms * factor
     return _within(x, y, rounding * magnitude + (2 * EPSILON[short] * _absolute(y) if half else 0), magnitude)
 
 

@@ -43,7 +43,8 @@ def _params(draw: Draw, name: str) -> dict[str, Any]:
     match name:
         case "compare":
             total = {"direction": "LT", "total_order": True}
-            return draw.pick((total, *({"direction": word} for word in ("EQ", "NE", "GE", "GT", "LE", "LT"))))
+            some = [] if draw.fuel > 0 else [total]  # by the signs of NaN, too: those of arrays, not of what ops make
+            return draw.pick([*some, *({"direction": word} for word in ("EQ", "NE", "GE", "GT", "LE", "LT"))])
         case "convert":
             return {"new_dtype": draw.dtype()}
         case "reduce_precision":
@@ -177,8 +178,12 @@ def iota(draw: Draw, shape: Shape, dtype: DType) -> Node | None:
     return draw.node("iota", [], shape=shape, dtype=dtype, dimension=draw.whole(0, len(shape) - 1))
 
 
+def _cast(old: DType, new: DType) -> bool:
+    return accepts(registry["bitcast_convert"], ArrayType((max(1, new.itemsize // old.itemsize),), old), new_dtype=new)
+
+
 def bitcast_convert(draw: Draw, name: str) -> Node:
-    pairs = [(a, b) for a in DTYPES for b in DTYPES if accepts(registry[name], ArrayType((max(1, b.itemsize // a.itemsize),), a), new_dtype=b)]
+    pairs = [(a, b) for a in DTYPES for b in DTYPES if _cast(a, b)]
     old, new = draw.pick(pairs)
     ratio = new.itemsize // old.itemsize
     shape = (*draw.shape(most=6), ratio) if ratio > 1 else draw.shape(most=6)
@@ -187,6 +192,7 @@ def bitcast_convert(draw: Draw, name: str) -> Node:
 
 # Reductions
 
+REDUCTIONS = tuple(n for n, op in registry.items() if op.kind == "reduce" and n not in ("argmax", "argmin", "reduce"))
 
 def reduction(draw: Draw, name: str) -> Node:
     op = registry[name]
@@ -204,7 +210,7 @@ def reduction(draw: Draw, name: str) -> Node:
 def _reduction_for(draw: Draw, shape: Shape, dtype: DType) -> Node | None:
     if len(shape) > 6 or math.prod(shape) > 1000:
         return None
-    names = [n for n, op in registry.items() if op.kind == "reduce" and n[:3] != "arg" and n != "reduce" and _takes(n, [dtype], {"axes": ()})]
+    names = [n for n in REDUCTIONS if _takes(n, [dtype], {"axes": ()})]
     axis, extent = draw.whole(0, len(shape)), draw.extent(most=37)
     before = (*shape[:axis], extent, *shape[axis:])
     return draw.node(draw.pick(names), [draw.operand(before, dtype)], axes=(axis,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ SQUARE = ("nn",)
 FORMS: dict[str, str] = {
     "potrf": "nn", "getrf": "mn", "geqrf": "mn", "syevd": "nn", "gesdd": "mn", "geev": "nn", "gees": "nn", "gehrd": "nn",
     "sytrd": "nn", "gtsv": "n,n,n,nb", "cholesky": "nn", "lu": "mn", "solve": "nn,nb", "slogdet": "nn", "det": "nn", "qr": "mn",
-    "hessenberg": "nn", "tridiagonal": "nn", "tridiagonal_solve": "n,n,n,nb", "eigh": "nn", "svd": "mn", "eig": "nn", "schur": "nn",
+    "hessenberg": "nn", "tridiagonal": "nn", "tridiagonal_solve": "n,n,n,nb", "eigh": "nn", "svd": "mn", "eig": "nn",
+    "schur": "nn",
 }  # fmt: skip
 DEFINITE = ("potrf", "cholesky")
 DOMINANT = (*DEFINITE, "solve", "getrf", "lu", "gtsv", "tridiagonal_solve", "det", "slogdet", "triangular_solve")
@@ -60,7 +60,7 @@ def _stack(draw: Draw) -> Shape:
 
 
 def _filled(draw: Draw, name: str, shape: Shape, dtype: DType, k: int) -> Part:
-    if name == "geev":  # what is not finite eig keeps from it
+    if name in ("geev", "gees", "gesdd"):  # what they leave of others is not asked for
         return draw.leaf(shape, dtype, draw.pick(("ordinary", "small", "equal", "huge")))
     if draw.style in ("ordinary", "small", "equal") and name in DOMINANT:
         if name in ("gtsv", "tridiagonal_solve"):
@@ -135,6 +135,3 @@ MAKERS: dict[str, Any] = {
     "ormqr": reflectors, "laswp": laswp, "lu_pivots_to_permutation": permutation, "fft": fft,
 }  # fmt: skip
 
-
-def names() -> Sequence[str]:
-    return tuple(MAKERS)

@@ -19,10 +19,10 @@ from tests.fuzz.trees import Leaf, Node, Part
 
 NAMES: dict[str, Any] = {
     "op": registry, "np": np, "cnp": cnp, "lax": lax, "celadon": celadon, "transforms": transforms, "checkify": checkify,
-    "ad_checkpoint": ad_checkpoint, "from_short": from_short, "batched": celadon.custom_batching, "experimental": celadon.experimental,
+    "ad_checkpoint": ad_checkpoint, "from_short": from_short, "batched": celadon.custom_batching,
+    "experimental": celadon.experimental,
 }  # fmt: skip
 DTYPES = ("f32", "f32", "f64", "i32", "u8", "i64", "bool", "bf16", "f16")
-AXIS = "members"
 
 
 def written(name: str, text: str, inputs: Sequence[Part], params: dict[str, Any] | None = None) -> Node:
@@ -49,7 +49,8 @@ def _operands(draw: Draw, count: int, most: int = 4, front: Shape = ()) -> tuple
 
 def cond(draw: Draw, name: str) -> Node:
     inputs, dtype = _operands(draw, 2)
-    branches = [f"lambda x, y: ({expression(draw, 'xy', dtype)}, {expression(draw, 'xy', dtype)})" for _ in range(draw.whole(1, 3))]
+    pairs = [[expression(draw, "xy", dtype) for _ in range(2)] for _ in range(draw.whole(1, 3))]
+    branches = [f"lambda x, y: ({first}, {second})" for first, second in pairs]
     index = Leaf(np.array(value := draw.whole(-2, 4), np.int32), f"np.array({value}, np.int32)")
     return written(name, f"lambda i, x, y: lax.switch(i, [{', '.join(branches)}], x, y)", [index, *inputs])
 
@@ -119,7 +120,8 @@ def named(draw: Draw, name: str) -> Node:
 def linear_solve(draw: Draw, name: str) -> Node:
     shape, dtype = draw.shape(most=3), draw.pick((from_short["f32"], from_short["f64"]))
     inputs = [draw.operand(shape, dtype), draw.operand(shape, dtype)]
-    return written(name, "lambda d, b: lax.custom_linear_solve(lambda x: d * x, b, lambda _, y: y / d, lambda _, y: y / d)", inputs)
+    solve = "lambda _, y: y / d"
+    return written(name, f"lambda d, b: lax.custom_linear_solve(lambda x: d * x, b, {solve}, {solve})", inputs)
 
 
 def barrier(draw: Draw, name: str) -> Node:
@@ -141,7 +143,7 @@ def collective(draw: Draw, name: str) -> Node:
     cut = name in ("psum_scatter", "all_to_all")
     shape = (members, *([members] if cut else []), *draw.shape(most=3))
     dtype = from_short[draw.pick(("f32", "i32", "f64", "u8"))]
-    turn = [(i, (i + draw.whole(0, 1)) % members) for i in range(members)] if members < 2 else [(i, (i + 1) % members) for i in range(members)]
+    turn = [(i, (i + 1) % members) for i in range(members)]
     inner = COLLECTIVES[name].format(axis=draw.whole(0, len(shape) - (2 if cut else 1)), turn=turn)
     return written(name, f"celadon.vmap(lambda x: {inner}, axis_name='members')", [draw.operand(shape, dtype)])
 

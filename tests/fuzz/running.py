@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from celadon.array import as_array
 from celadon.cpu import threads
 from tests.bits import bits
 from tests.fuzz.judge import wrong
-from tests.fuzz.trees import Leaf, Node, leaf_of, leaves, nodes, parts, function_of, shown
+from tests.fuzz.trees import Leaf, Node, function_of, leaf_of, leaves, nodes, parts, shown
 
 Array = np.ndarray[Any, Any]
 
@@ -70,7 +71,7 @@ def _ways(jitted: Callable[..., Any], arrays: Sequence[Array]) -> Iterator[tuple
     yield "the second call", lambda: jitted(*arrays)
     yield "a call with lifting off", lambda: _baked(jitted, arrays)
     for count in (1, 3):
-        yield f"a call on {count} threads", lambda: _on_threads(count, jitted, arrays)
+        yield f"a call on {count} threads", partial(_on_threads, count, jitted, arrays)
 
 
 def _baked(jitted: Callable[..., Any], arrays: Sequence[Array]) -> Any:

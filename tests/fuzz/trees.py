@@ -156,8 +156,8 @@ _HEAD = """import numpy as np
 from celadon import enable_x64, jit
 from celadon.array import as_array
 from celadon.op import registry as op
-from tests.fuzz.trees import *
-from tests.fuzz.generators import *"""
+from tests.fuzz.generators import *
+globals().update(NESTED)"""
 
 
 def _lines(root: Node, names: dict[int, str]) -> Iterator[str]:

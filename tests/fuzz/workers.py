@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -9,8 +10,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from celadon import clear_caches, memory
 from tests.fuzz import generators, running
@@ -93,18 +93,23 @@ class Worker:
             command = [sys.executable, "-X", "faulthandler", "-c", "from tests.fuzz.workers import work; work()"]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.lines = queue.Queue()
+            assert self.process.stdout is not None
             threading.Thread(target=_read, args=(self.process.stdout, self.lines), daemon=True).start()
         return self.process
 
     def close(self) -> None:
         """End the process."""
         if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
+            process, self.process = self.process, None
+            process.kill()
+            process.wait()
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
 
 
-def _read(lines: Iterator[str], into: queue.Queue[str]) -> None:
-    for line in lines:
-        into.put(line)
+def _read(lines: IO[str], into: queue.Queue[str]) -> None:
+    with lines:
+        for line in lines:
+            into.put(line)
     into.put("")

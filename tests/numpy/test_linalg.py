@@ -63,3 +63,27 @@ def test_factors_multiply_to_the_matrix():
 
 def test_an_indefinite_matrix_has_no_root():
     assert np.isnan(np.asarray(cnp.linalg.cholesky(-np.eye(3, dtype=np.float32)))).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_eigenvalues_of_what_is_not_finite_are_nan_and_others_stay(dtype, bad):
+    """LAPACK itself would read outside its memory."""
+    x = np.stack([S, S, S]).astype(dtype)
+    x[1, 2, 1] = bad
+    with celadon.enable_x64(True):
+        for f in (cnp.linalg.eig, celadon.jit(cnp.linalg.eig)):
+            values, vectors = (np.asarray(part) for part in f(x))
+            assert np.isnan(values[1]).all() and np.isnan(vectors[1]).all()
+            for k in (0, 2):
+                np.testing.assert_allclose(np.sort(values[k].real), np.linalg.eigvalsh(S), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_the_schur_form_of_what_is_not_finite_is_nan_at_once(dtype):
+    x = np.stack([S, S]).astype(dtype)
+    x[1, 2, 1] = np.nan
+    with celadon.enable_x64(True):
+        t = np.asarray(celadon.jit(lambda x: celadon.lax.linalg.schur(x)[0])(x))
+    assert np.isnan(t[1]).all()
+    np.testing.assert_allclose(np.sort(np.diag(t[0]).real), np.linalg.eigvalsh(S))

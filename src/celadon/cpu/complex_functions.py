@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from celadon.cpu import math_exponential, math_hyperbolic, math_trigonometric
 from celadon.cpu.complex_rules import (
     INFINITY,
@@ -80,25 +82,41 @@ def logistic(x: Pair) -> Pair:
     return left.select(product[0], inverse[0]), left.select(product[1], inverse[1])
 
 
+def _tamed(x: Pair) -> tuple[Pair, Value]:
+    """The number, smaller where its roots' products would overflow, and by how much its logarithm is smaller."""
+    huge = (x[0].abs() > 2.0**1000) | (x[1].abs() > 2.0**1000)
+    scale = huge.select(2.0**-16, x[0].function.like(x[0], 1.0))
+    return (x[0] * scale, x[1] * scale), huge.select(16 * math.log(2), x[0].function.like(x[0], 0.0))
+
+
+def _inverse_sinh(x: Value, missing: Value) -> Value:
+    """asinh of a number whose logarithm is larger by what is missing."""
+    found = math_hyperbolic.asinh(x)
+    return found + missing.copysign(found)
+
+
 def asin(x: Pair) -> Pair:
     """Kahan's form from the roots of 1 - x and 1 + x."""
+    x, missing = _tamed(x)
     below, above = square_root(one_minus(x)), square_root(one_plus(x))
     endless = x[0].abs().equals(INFINITY) | x[1].abs().equals(INFINITY)
     run = endless.select(x[1].abs(), multiply(below, above)[0])
-    im = math_hyperbolic.asinh(multiply(conj(below), above)[1])
+    im = _inverse_sinh(multiply(conj(below), above)[1], missing)
     im = endless.select(x[0].function.like(im, INFINITY).copysign(x[1]), im)
     return math_trigonometric.atan2(x[0], run), im
 
 
 def acos(x: Pair) -> Pair:
+    x, missing = _tamed(x)
     below, above = square_root(one_minus(x)), square_root(one_plus(x))
     re = math_trigonometric.atan2(below[0], above[0]) * 2.0
-    return re, math_hyperbolic.asinh(multiply(conj(above), below)[1])
+    return re, _inverse_sinh(multiply(conj(above), below)[1], missing)
 
 
 def acosh(x: Pair) -> Pair:
+    x, missing = _tamed(x)
     below, above = square_root((x[0] - 1.0, x[1])), square_root(one_plus(x))
-    re = math_hyperbolic.asinh(multiply(conj(below), above)[0])
+    re = _inverse_sinh(multiply(conj(below), above)[0], missing)
     return re, math_trigonometric.atan2(below[1], above[0]) * 2.0
 
 

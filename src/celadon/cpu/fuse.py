@@ -30,7 +30,7 @@ from celadon.cpu.recipe import (
     Step,
 )  # fmt: skip
 from celadon.program import Equation, Literal, Operand, Program, Var
-from celadon.types import ArrayType, DType, Shape, short_name
+from celadon.types import ArrayType, DType, Shape, from_short, short_name
 
 Rule = Callable[["Fusion", int], None]
 _PARTS = ("slice", "reverse", "addressed")
@@ -164,7 +164,7 @@ class Fusion:
 
     def temporary(self, like: int, dtype: str) -> int:
         """A new dense variable with the shape of another."""
-        return self.extra(Extra(dtype, like=like), self.types[like])
+        return self.extra(Extra(dtype, like=like), ArrayType(self.types[like].shape, from_short[dtype]))
 
     def stored(self, x: Operand) -> int:
         """The variable of an operand in memory of its own, in order."""

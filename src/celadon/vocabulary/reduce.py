@@ -183,9 +183,19 @@ def _arg(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def rule(x: Array, *, axes: Axes, index_dtype: DType) -> Array:
         x = x.astype(np.float32) if x.dtype in HALF else x
-        return np.asarray(function(x, axes[0])).astype(index_dtype)
+        found = np.asarray(function(x, axes[0]))
+        if x.shape[axes[0]] - 1 > highest(index_dtype):
+            return _least_wrapped(x, found, axes[0], index_dtype)
+        return found.astype(index_dtype)
 
     return rule
+
+
+def _least_wrapped(x: Array, place: Array, axis: int, index_dtype: DType) -> Array:
+    """As of the expansion, where indices are too many for their dtype: the least of those that are found, as it wraps."""
+    best = np.take_along_axis(x, np.expand_dims(place, axis), axis)
+    index = np.arange(x.shape[axis]).astype(index_dtype).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    return np.where((x == best) | (x != x), index, highest(index_dtype)).min(axis)
 
 
 def _arg_expand(extreme: Op) -> Callable[..., Any]:

@@ -228,8 +228,10 @@ def _schur_form(*, vectors: bool) -> str:
 
 
 def _schur_expand(x: Any, *, vectors: bool) -> Values:
+    """Matrices that are not finite are kept from LAPACK, which would go on for seconds."""
+    x, lost = _finite(x)
     *found, info = gees(x, vectors=vectors)
-    return [where_converged(info, one) for one in found]
+    return [where_converged(or_(info, lost), one) for one in found]
 
 
 schur = stacked("schur", _schur_form, expand=_schur_expand, kind="factorization")
