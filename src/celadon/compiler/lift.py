@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from celadon.op import unite_all
+from celadon.op import unite_all, unite_none
 from celadon.program import Equation, Literal, Operand, Program, Var, bodies, exact
 from celadon.types import Shape, short_name
 
@@ -152,9 +152,8 @@ class Extents:
 
     def define(self, var: Var) -> None:
         start = len(self.parents)
-        rank = var.type.ndim
-        self.dims[var] = list(range(start, start + rank))
-        self.parents.extend(self.dims[var])
+        self.dims[var] = dims = list(range(start, start + var.type.ndim))
+        self.parents += dims
 
     def equation(self, equation: Equation) -> None:
         if equation.op.unite is unite_all:
@@ -165,6 +164,8 @@ class Extents:
                 self.program(body)
         for var in equation.outputs:
             self.define(var)
+        if equation.op.unite is unite_none:
+            return
         values = [*equation.inputs, *equation.outputs]
         for (k, i), (m, j) in equation.op.unite(equation):
             x, y = values[k] if type(k) is int else k, values[m] if type(m) is int else m  # pyright: ignore
@@ -209,10 +210,17 @@ class Extents:
             self.parents[max(a, b)] = min(a, b)
 
     def shape(self, var: Var) -> tuple[object, ...]:
-        return tuple(
-            extent if extent < 2 else self.names.setdefault(self._root(i), f"n{len(self.names)}")
-            for extent, i in zip(var.type.shape, self.dims[var], strict=True)
-        )
+        extents = var.type.shape
+        if not extents:
+            return ()
+        return tuple([n if n < 2 else self._name(i) for n, i in zip(extents, self.dims[var], strict=True)])
+
+    def _name(self, i: int) -> str:
+        root = self._root(i)
+        found = self.names.get(root)
+        if found is None:
+            found = self.names[root] = f"n{len(self.names)}"
+        return found
 
 
 def _key(program: Program, extents: Extents | _Baked) -> tuple[object, ...]:
@@ -233,7 +241,8 @@ def _named_key(program: Program, extents: Extents | _Baked) -> tuple[object, ...
 def _equation_key(equation: Equation, numbers: dict[Var, int], extents: Extents | _Baked) -> tuple[object, ...]:
     op = equation.op
     inputs = tuple([numbers[x] if type(x) is Var else _operand_key(x, numbers) for x in equation.inputs])
-    params = tuple([(k, _plain(v, extents)) for k, v in equation.params.items() if extents.baked or k not in op.numbers])
+    given = equation.params
+    params = tuple([(k, _plain(v, extents)) for k, v in given.items() if extents.baked or k not in op.numbers]) if given else ()
     if op.unite is unite_all:
         return op.name, inputs, params
     shapes = tuple([(short_name(v.type.dtype), extents.shape(v)) for v in equation.outputs])

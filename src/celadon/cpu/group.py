@@ -30,8 +30,8 @@ def kind_of(equation: Equation) -> str:
     """map, view, iota, reduce, or other."""
     name = equation.op.name
     if equation.op.kind == "elementwise":
-        ranks = {x.type.ndim for x in equation.inputs} - {0}
-        return "map" if not ranks or ranks == {equation.outputs[0].type.ndim} else "other"
+        rank = equation.outputs[0].type.ndim
+        return "map" if all(x.type.ndim in (0, rank) for x in equation.inputs) else "other"
     if name in VIEWS:
         return "view"
     return "iota" if name == "iota" else "reduce" if name in REDUCTIONS else "other"

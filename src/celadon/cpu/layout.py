@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,13 +28,19 @@ VIEWS = frozenset({"transpose", "broadcast_in_dim", "slice", "reverse"})
 
 def dense(shape: Sequence[int]) -> Layout:
     """The layout of an array in memory of its own, in C order."""
-    longer = [i for i, extent in enumerate(shape) if extent != 1]
-    place = {axis: k for k, axis in enumerate(longer)}
-    return tuple(Axis(place[i], i == longer[-1]) if i in place else None for i in range(len(shape)))
+    return _dense(tuple([extent != 1 for extent in shape]))
+
+
+@functools.cache
+def _dense(longer: tuple[bool, ...]) -> Layout:
+    places = [i for i, long in enumerate(longer) if long]
+    return tuple([Axis(places.index(i), i == places[-1]) if long else None for i, long in enumerate(longer)])
 
 
 def is_dense(layout: Layout, shape: Sequence[int]) -> bool:
     """Whether a view of this layout and shape is its whole source in order."""
+    if layout == dense(shape):
+        return True
     if any(axis is None and extent != 1 for axis, extent in zip(layout, shape, strict=True)):
         return False
     axes = [axis for axis in layout if axis is not None]

@@ -13,12 +13,16 @@ def bodies_of(equation: Equation) -> list[Program]:
     return [*bodies(equation.params)] if equation.op.kind == "control" else []
 
 
+def _holders(program: Program) -> list[Equation]:
+    return [equation for equation in program.equations if equation.op.kind == "control"]
+
+
 def prepared(program: Program) -> Program:
     """The program with bodies each of whose results is made by an equation of its own, so that it has one place.
 
     A result that is an input of the body, a number, or another result again, becomes a copy.
     """
-    if not any(bodies_of(equation) for equation in program.equations):
+    if not _holders(program):
         return program
     return remembered(program, "prepared", lambda: replace(program, equations=_equations(program)))
 
@@ -52,7 +56,7 @@ def _with_own_results(body: Program) -> Program:
 def equations(program: Program) -> list[Equation]:
     """The equations of a program, then those of each body, in the order of the equations that hold them."""
     found = list(program.equations)
-    for equation in program.equations:
+    for equation in _holders(program):
         for body in bodies_of(equation):
             found += equations(body)
     return found
@@ -60,8 +64,10 @@ def equations(program: Program) -> list[Equation]:
 
 def variables(program: Program) -> list[Var]:
     """The inputs of a program, the results of its equations, then the variables of each body likewise."""
-    found = [*program.inputs, *(var for equation in program.equations for var in equation.outputs)]
+    found = [*program.inputs]
     for equation in program.equations:
+        found += equation.outputs
+    for equation in _holders(program):
         for body in bodies_of(equation):
             found += variables(body)
     return found
@@ -77,7 +83,7 @@ def starts(program: Program) -> dict[int, int]:
 def _place(program: Program, start: int, found: dict[int, int]) -> int:
     found[id(program)] = start
     after = start + len(program.equations)
-    for equation in program.equations:
+    for equation in _holders(program):
         for body in bodies_of(equation):
             after = _place(body, after, found)
     return after
@@ -92,7 +98,7 @@ def blocks(program: Program) -> dict[int, tuple[int, int]]:
 
 def _block(program: Program, start: int, found: dict[int, tuple[int, int]]) -> int:
     after = start + len(program.inputs) + sum(len(equation.outputs) for equation in program.equations)
-    for equation in program.equations:
+    for equation in _holders(program):
         inside = bodies_of(equation)
         first = after
         for body in inside:
