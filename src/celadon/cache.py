@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary, ref
 
-from celadon import compiler, errors, events, nans, origins, settings
+from celadon import compiler, errors, events, garbage, nans, origins, settings
 from celadon.compiler import Numbers, Structure
 from celadon.keys import BITS, is_key
 from celadon.program import Program
@@ -244,10 +244,11 @@ def bind(program: Program) -> Binding:
     skeleton = compiler.skeleton(program) if lifting.value and not compiler.enable_checks.value else None
     known = recurring.get(skeleton) if skeleton is not None else None
     seconds = None
-    if known is None:
-        known, seconds = resolved(program, skeleton)
-    found, structure, numbers = known
-    bound = _typed(found.bind(structure, numbers), program, structure)
+    with garbage.put_off:
+        if known is None:
+            known, seconds = resolved(program, skeleton)
+        found, structure, numbers = known
+        bound = _typed(found.bind(structure, numbers), program, structure)
     bound = origins.watched(bound, program) if nans.watching() else bound
     return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)
 

@@ -113,7 +113,7 @@ class _Walk:
             found.add(i)
             inputs = self.program.equations[i].inputs
             needed = {self.producer[y] for y in inputs if type(y) is Var and y in self.producer}
-            pending.extend(needed & own - found)
+            pending.extend((needed & own) - found)
         return found
 
     def _is_for(self, cone: set[int], unit: Unit) -> bool:
