@@ -4,7 +4,9 @@ from celadon.facade import facade
 
 _HOMES = {
     "barriers": "optimization_barrier stop_gradient",
-    "control": "associative_scan cond custom_linear_solve custom_root fori_loop map platform_dependent scan switch while_loop",
+    "branches": "cond platform_dependent switch",
+    "loops": "fori_loop map scan while_loop",
+    "solvers": "associative_scan custom_linear_solve custom_root",
     "convolutions": (
         "ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers conv conv_dimension_numbers conv_general_dilated "
         "conv_general_dilated_local conv_general_dilated_patches conv_general_permutations conv_general_shape_tuple "

@@ -2,18 +2,7 @@
 
 from celadon.lax import linalg as linalg
 from celadon.lax.barriers import optimization_barrier as optimization_barrier, stop_gradient as stop_gradient
-from celadon.lax.control import (
-    associative_scan as associative_scan,
-    cond as cond,
-    custom_linear_solve as custom_linear_solve,
-    custom_root as custom_root,
-    fori_loop as fori_loop,
-    map as map,
-    platform_dependent as platform_dependent,
-    scan as scan,
-    switch as switch,
-    while_loop as while_loop,
-)
+from celadon.lax.branches import cond as cond, platform_dependent as platform_dependent, switch as switch
 from celadon.lax.convolutions import (
     ConvDimensionNumbers as ConvDimensionNumbers,
     ConvGeneralDilatedDimensionNumbers as ConvGeneralDilatedDimensionNumbers,
@@ -125,6 +114,7 @@ from celadon.lax.indexing import (
     gather as gather,
     index_take as index_take,
 )
+from celadon.lax.loops import fori_loop as fori_loop, map as map, scan as scan, while_loop as while_loop
 from celadon.lax.parallel import (
     all_gather as all_gather,
     all_to_all as all_to_all,
@@ -171,6 +161,11 @@ from celadon.lax.scattering import (
     scatter_min as scatter_min,
     scatter_mul as scatter_mul,
     scatter_sub as scatter_sub,
+)
+from celadon.lax.solvers import (
+    associative_scan as associative_scan,
+    custom_linear_solve as custom_linear_solve,
+    custom_root as custom_root,
 )
 from celadon.lax.structure import (
     broadcast as broadcast,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from celadon import errors, vocabulary as ops
-from celadon.lax.control import cond, fori_loop, scan
+from celadon.lax.branches import cond
+from celadon.lax.loops import fori_loop, scan
 from celadon.numpy import comparison, reductions
 from celadon.numpy.creation import astype
 from celadon.numpy.elementwise import abs as abs_of, divide, sqrt

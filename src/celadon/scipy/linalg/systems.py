@@ -6,7 +6,7 @@ from typing import Any
 
 from celadon import errors, vocabulary as ops
 from celadon.lax import linalg as lax_linalg
-from celadon.lax.control import fori_loop
+from celadon.lax.loops import fori_loop
 from celadon.numpy import comparison, linalg as numpy_linalg, reductions
 from celadon.numpy.elementwise import abs as abs_of
 from celadon.numpy.library import library
