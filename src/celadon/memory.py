@@ -24,6 +24,7 @@ ADDRESSABLE = 1 << 47  # bytes: what no machine has
 _SMALL_UNITS = 1024
 SMALL_BYTES = _SMALL_UNITS * ALIGNMENT
 _SMALL_SHELF = 1 << 21
+_SLAB = 1 << 14
 _LIMIT_AT_MOST = 1 << 31
 _AHEAD_AT_LEAST, _AHEAD_AT_MOST = 1 << 21, 1 << 25
 
@@ -151,7 +152,7 @@ def kept() -> int:
 
 
 def trim() -> None:
-    """Give all memory that no block uses back to the system."""
+    """Give all memory that no block uses back to the system; small memory with the last of those that it was fetched with."""
     for shelf in list(_shelves.values()):
         shelf.clear()
 
@@ -207,15 +208,20 @@ def find(nbytes: int) -> Region:
 
 
 def _fresh(units: int, nbytes: int) -> Region:
+    """Memory from the system; where more and more small blocks of a size are wanted, several at once, for the shelf."""
     capacity = units * ALIGNMENT
+    count = max(min(_made.get(units, 0), _SLAB // capacity), 1)
     try:
-        keeper = _raw(capacity)
+        keeper = _raw(capacity * count)
     except (MemoryError, ValueError, OverflowError):
         raise errors.OutOfMemory(bytes=nbytes) from None
-    address = keeper.__array_interface__["data"][0]
-    room = max(_SMALL_SHELF // capacity, 4) if units <= _SMALL_UNITS else 0
+    address = -(-keeper.__array_interface__["data"][0] // ALIGNMENT) * ALIGNMENT
+    room = min(max(_SMALL_SHELF // capacity, 4), 1024) if units <= _SMALL_UNITS else 0
     shelf = _shelves.setdefault(units, [])
-    return Region(-(-address // ALIGNMENT) * ALIGNMENT, capacity, keeper, shelf, min(room, 1024))
+    if capacity < _SLAB:
+        _made[units] = _made.get(units, 0) + count
+    shelf += [Region(address + capacity * i, capacity, keeper, shelf, room) for i in range(1, count)]
+    return Region(address, capacity, keeper, shelf, room)
 
 
 def _raw(capacity: int) -> NDArray[np.uint8]:
@@ -297,6 +303,7 @@ def _touch(sizes: Sequence[int]) -> None:
 
 
 _shelves: dict[int, list[Region]] = {}
+_made: dict[int, int] = {}  # how many small regions there are, by their units
 _small = _small_shelves()
 _opening = process_lock()
 _limit = _default_limit()

@@ -18,7 +18,7 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
-global_key: tuple[object, ...] = ()
+everywhere: list[tuple[object, ...]] = [()]  # the key without overrides; native calls look for it in this list
 _keys: dict[tuple[object, ...], tuple[object, ...]] = {}
 _KEYS_AT_MOST = 1000
 
@@ -66,7 +66,7 @@ class Setting:
 
 def key() -> tuple[object, ...]:
     """The values of all keyed settings, in the order in which they were defined."""
-    return global_key if thread.overrides is None else thread.key
+    return everywhere[0] if thread.overrides is None else thread.key
 
 
 def names() -> tuple[str, ...]:
@@ -80,8 +80,7 @@ def _override(overrides: dict[str, Any] | None) -> None:
 
 
 def _refresh() -> None:
-    global global_key
-    global_key = _one_of(tuple(setting.everywhere for setting in registry.values() if setting.keyed))
+    everywhere[0] = _one_of(tuple(setting.everywhere for setting in registry.values() if setting.keyed))
     thread.key = _values()
 
 

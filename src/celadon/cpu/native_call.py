@@ -101,13 +101,13 @@ def _outside(owner: type[Any], by_python: Callable[..., Any]) -> dict[str, int]:
 def _objects(by_python: Callable[..., Any]) -> dict[str, Any]:
     interned = {
         "word_dict": "__dict__", "word_interpreter": "interpreter", "word_overrides": "overrides", "word_key": "key",
-        "word_global_key": "global_key", "word_native_call": "celadon_native_call",
+        "word_native_call": "celadon_native_call",
     }  # fmt: skip
     return {
         "array": Array, "block": memory.Block, "region": memory.Region, "float": float, "int": int, "bool": bool,
         "list": list, "dict": dict, "str": str, "none": None, "true": True, "false": False, "by_python": by_python,
         "find": memory.find, "keep_large": memory.keep_large, "interrupt": KeyboardInterrupt,
-        "tracing_state": tracing.state, "settings_state": settings.thread, "settings_names": vars(settings),
+        "tracing_state": tracing.state, "settings_state": settings.thread, "settings_everywhere": settings.everywhere,
         **{name: sys.intern(word) for name, word in interned.items()},
     }  # fmt: skip
 

@@ -27,14 +27,14 @@ CONSTANTS = {name: i for names in (HEADER, GUARD_KINDS, MAKING_KINDS) for i, nam
 FUNCTIONS = (
     "PyDict_GetItem", "PyDict_New", "PyDict_Next", "PyDict_SetItem", "PyDict_Size", "PyErr_Clear", "PyErr_ExceptionMatches",
     "PyErr_SetInterrupt", "PyEval_RestoreThread", "PyEval_SaveThread", "PyFloat_AsDouble", "PyList_Append", "PyList_New",
-    "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyMethod_New", "PyObject_GC_UnTrack", "PyObject_GetAttr",
+    "PyLong_AsSsize_t", "PyLong_AsLongLongAndOverflow", "PyMethod_New", "PyObject_GC_UnTrack", "PyObject_GetAttr",
     "PyObject_RichCompareBool", "PyObject_Vectorcall", "PyThreadState_Get", "PyThreadState_GetID", "PyTuple_New",
     "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 OBJECTS = (
     "array", "block", "region", "float", "int", "bool", "list", "dict", "str", "none", "true", "false", "by_python", "find",
-    "keep_large", "interrupt", "tracing_state", "settings_state", "settings_names", "word_dict", "word_interpreter",
-    "word_overrides", "word_key", "word_global_key", "word_native_call",
+    "keep_large", "interrupt", "tracing_state", "settings_state", "settings_everywhere", "word_dict", "word_interpreter",
+    "word_overrides", "word_key", "word_native_call",
 )  # fmt: skip
 PLACES = (
     "chain", "type", "owned", "host", "owner", "pointer", "size", "window", "frame_block", "frame_arena", "tuple_items",
@@ -82,7 +82,7 @@ def stance():
         return 0
     overrides = outside.PyDict_GetItem(outside.settings_dict, outside.word_overrides)
     if not overrides or overrides == outside.none:
-        return outside.PyDict_GetItem(outside.settings_names, outside.word_global_key)
+        return ((outside.settings_everywhere + outside.list_items)[0])[0]
     on = outside.PyDict_GetItem(overrides, outside.word_native_call)
     if on and on != outside.true:
         return 0
@@ -140,10 +140,10 @@ def attempt(record, words, args):
     if not frame:
         return 1
     outside.Py_IncRef(record)
-    base = outside.PyLong_AsLongLong((((frame + outside.frame_block)[0]) + outside.pointer)[0])
+    base = outside.PyLong_AsSsize_t((((frame + outside.frame_block)[0]) + outside.pointer)[0])
     hold(words, scratch, base)
     base[words[NUMBERS_CELL]] = words[NUMBERS]
-    base[words[NUMBERS_CELL] + 1] = outside.PyLong_AsLongLong(
+    base[words[NUMBERS_CELL] + 1] = outside.PyLong_AsSsize_t(
         (((frame + outside.frame_arena)[0]) + outside.pointer)[0])
     result = 0
     if taken(words, scratch, base):
@@ -283,7 +283,7 @@ def hold(words, scratch, base):
             base[i] = block
         else:
             outside.Py_IncRef(block)
-            base[i] = outside.PyLong_AsLongLong((block + outside.pointer)[0])
+            base[i] = outside.PyLong_AsSsize_t((block + outside.pointer)[0])
         i += 1
     return 0
 
@@ -306,7 +306,7 @@ def taken(words, scratch, base):
         if not region:
             return 0
         regions[i] = region
-        base[row[2]] = outside.PyLong_AsLongLong((region + outside.tuple_items)[0])
+        base[row[2]] = outside.PyLong_AsSsize_t((region + outside.tuple_items)[0])
         row += BUFFER_BYTES
         i += 1
     return 1
@@ -453,10 +453,10 @@ def recycle(self, unused):
     if region:
         items = region + outside.tuple_items
         shelf = items[3]
-        if shelf[2] < outside.PyLong_AsLongLong(items[4]):
+        if shelf[2] < outside.PyLong_AsSsize_t(items[4]):
             if outside.PyList_Append(shelf, region):
                 return 0
-        elif outside.PyLong_AsLongLong(items[1]) > outside.small_bytes:
+        elif outside.PyLong_AsSsize_t(items[1]) > outside.small_bytes:
             result = outside.PyObject_Vectorcall(outside.keep_large, self + outside.owner, 1, 0)
             if result:
                 outside.Py_DecRef(result)
