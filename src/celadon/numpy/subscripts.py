@@ -75,6 +75,9 @@ def _letters(part: Any) -> str:
 
 @lru_cache(1024)
 def _steps(text: str, shapes: tuple[Any, ...], optimize: Any) -> tuple[Step, ...]:
+    plain = _plain(text, shapes) if optimize in (True, False, "auto", "optimal", "greedy") else None
+    if plain is not None:
+        return (plain,)
     import opt_einsum
 
     options = "optimal" if optimize is True else _path_option(optimize)
@@ -85,6 +88,21 @@ def _steps(text: str, shapes: tuple[Any, ...], optimize: Any) -> tuple[Step, ...
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise errors.SubscriptsInvalid(subscripts=text, shapes=shapes, reason=str(error)) from None
     return tuple(_step(contraction) for contraction in found)
+
+
+def _plain(text: str, shapes: tuple[Any, ...]) -> Step | None:
+    """The one step of one or two operands whose letters are all written out: there is no order to be found."""
+    inputs, arrow, output = text.partition("->")
+    names = inputs.split(",")
+    if not arrow or len(names) != len(shapes) or len(names) > 2 or not (inputs.replace(",", "") + output).isalpha():
+        return None
+    extents: dict[str, int] = {}
+    for letters, shape in zip(names, shapes, strict=True):
+        if len(letters) != len(shape) or any(extents.setdefault(x, n) != n for x, n in zip(letters, shape, strict=True)):
+            return None
+    if len(set(output)) < len(output) or not set(output) <= set(extents):
+        return None
+    return Step(tuple(reversed(range(len(names)))), tuple(reversed(names)), output)
 
 
 def _path_option(optimize: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,7 @@ from celadon.vocabulary.stacks import LAPACK, complex_dtype
 
 Array = Any
 TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
-_NUMPY: dict[str, Callable[..., Any]] = {
-    "FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn
-}  # fmt: skip
+_NUMPY = {"FFT": "fftn", "IFFT": "ifftn", "RFFT": "rfftn", "IRFFT": "irfftn"}
 
 
 @kept
@@ -47,7 +45,7 @@ def _type(x: ArrayType, *, fft_type: str, fft_length: Shape, dims: int) -> Array
 def _fft(x: Array, *, fft_type: str, fft_length: Shape, dims: int) -> Array:
     made = _type(ArrayType(x.shape, x.dtype), fft_type=fft_type, fft_length=fft_length, dims=dims)
     axes = tuple(range(x.ndim - dims, x.ndim))
-    found = _NUMPY[fft_type](x.astype(wide(x.dtype)), fft_length, axes)
+    found = getattr(np.fft, _NUMPY[fft_type])(x.astype(wide(x.dtype)), fft_length, axes)
     return found.astype(made.dtype)
 
 
