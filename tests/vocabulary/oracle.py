@@ -134,6 +134,14 @@ def _threefry2x32(*words: Any, folded: bool) -> Any:
     return x ^ y if folded else y.astype(np.uint64) << 32 | x.astype(np.uint64)
 
 
+def _whole_power(x: Any, n: Any) -> Any:
+    """By squaring, as integer_pow does it for a number that is known."""
+    found = jax.numpy.ones_like(x)
+    for bit in range(31):
+        found, x = jax.numpy.where(n >> bit & 1, found * x, found), x * x
+    return found
+
+
 FUNCTIONS: dict[str, Function] = {
     **{name: getattr(lax, name) for name in _SAME_NAME},
     **{name: getattr(lax, theirs) for name, theirs in _OTHER_NAME.items()},
@@ -146,6 +154,7 @@ FUNCTIONS: dict[str, Function] = {
     "bitcast_convert": lax.bitcast_convert_type,
     "reduce_precision": lax.reduce_precision,
     "integer_pow": lax.integer_pow,
+    "whole_power": _whole_power,
     "round_nearest_afz": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
     "round_nearest_even": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
     "reduce_sum": lambda x, axes: lax.reduce_sum(x, axes) if x.dtype != bool else lax.reduce_or(x, axes),

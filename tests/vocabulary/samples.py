@@ -162,6 +162,22 @@ def _integer_pow(op: Op) -> Iterator[Sample]:
         yield from _unary(op, y=y)
 
 
+def _whole_power(op: Op) -> Iterator[Sample]:
+    for n in (1, 2, 3, 6, 11, 31):
+        for sample in _unary(registry["integer_pow"], y=n):
+            if kind(sample.dtype) != "c":
+                yield Sample(op, (*sample.arrays, np.asarray(n, np.int32)), {}, _their_power(n))
+
+
+def _their_power(n: int) -> Callable[..., Any]:
+    def power(x: Any, _: Any) -> Any:
+        from jax import lax
+
+        return lax.integer_pow(x, n)
+
+    return power
+
+
 def _reduction(op: Op) -> Iterator[Sample]:
     for dtype in DTYPES:
         if accepts(op, *_scalars(dtype, 1), axes=()):
@@ -429,7 +445,8 @@ def _call(op: Op) -> Iterator[Sample]:
 
 MAKERS: dict[str, Maker] = {
     "compare": _compare, "select": _select, "clamp": _clamp, "convert": _convert, "bitcast_convert": _bitcast,
-    "reduce_precision": _precision, "integer_pow": _integer_pow, "argmax": _arg, "argmin": _arg, "reduce": _reduce,
+    "reduce_precision": _precision, "integer_pow": _integer_pow, "whole_power": _whole_power,
+    "argmax": _arg, "argmin": _arg, "reduce": _reduce,
     "reduce_window": _window, "select_and_scatter": _select_and_scatter,
     **dict.fromkeys(("reduce_window_max", "reduce_window_min", "select_and_gather_add"), _pooling),
     "broadcast_in_dim": _broadcast, "iota": _iota, "dynamic_slice": _dynamic_slice,

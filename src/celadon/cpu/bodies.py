@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from celadon.cpu import elements, elementwise
 from celadon.cpu.elements import Element
@@ -24,6 +25,7 @@ class Emission:
         self.arrays: dict[int, Walk] = {}
         self.scalars: dict[int, Element] = {}
         self.numbers: dict[int, Value] = {}  # where those lie that are loaded at their use
+        self.ahead: dict[int, Any] = {}  # by node, what is known of its last operand
         numbers = _Numbers(table)
         for k, leaf in enumerate(body.leaves):
             if leaf.source == "array":
@@ -37,8 +39,9 @@ class Emission:
         fixed, used = self._fixed()
         for k in fixed:
             self.scalars[self._first_node + k] = self._node(k, self._scalar)
-        held = [*self.scalars, *(self.numbers if len(self.numbers) <= _HELD else ())]
+held = [*self.scalars, *(self.numbers if len(self.numbers) <= _HELD else ())]
         self.splats = {k: self._splat(k) for k in held if k in used}
+        self.ahead = {k: self._ahead(k) for k in range(len(body.nodes)) if k not in fixed and self._looks_ahead(k)}
 
     @property
     def _first_node(self) -> int:
@@ -71,8 +74,21 @@ class Emission:
             return elements.load(self.f, self.numbers[place], self.body.dtype(place))
         return self.scalars[place]
 
+    def _looks_ahead(self, k: int) -> bool:
+        """Whether a node's last operand is one that no loop moves, and that matters."""
+        node = self.body.nodes[k]
+        last = node.operands[-1]
+        moves = not isinstance(last, Constant) and last not in self.scalars and last not in self.numbers
+        return not moves and elementwise.looks_ahead(node.op, node.dtype)
+
+    def _ahead(self, k: int) -> Any:
+        node = self.body.nodes[k]
+        return elementwise.ahead(node.op, node.dtype, self._scalar(node.operands[-1]), self.lanes)
+
     def _node(self, k: int, value: Callable[[Place], Element]) -> Element:
         node = self.body.nodes[k]
+        if k in self.ahead:
+            return elementwise.emit_with(node.op, value(node.operands[0]), self.ahead[k], node.dtype)
         dtypes = [self.body.dtype(x) for x in node.operands]
         return elementwise.emit(node.op, [value(x) for x in node.operands], dtypes, node.dtype, dict(node.params))
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         elements,
         float_rules,
         integer_rules,
+        math_exponent as exponents,
         math_exponential as exponentials,
         math_hyperbolic as hyperbolic,
         math_power as powers,
@@ -49,6 +50,7 @@ else:
     exponentials, hyperbolic, powers = map(_Rules, ("math_exponential", "math_hyperbolic", "math_power"))
     rounding, special, trigonometric = map(_Rules, ("math_rounding", "math_special", "math_trigonometric"))
     zetas, threefry, elements, narrow = map(_Rules, ("math_zeta", "threefry", "elements", "narrow"))
+    exponents = _Rules("math_exponent")
 
 
 class Row(NamedTuple):
@@ -79,7 +81,7 @@ def emit(op: str, operands: Sequence[Element], dtypes: Sequence[str], out: str, 
 
     Args:
         op: StableHLO's or CHLO's name.
-        operands: registers of the operands, all of one function and with equal lanes.
+        operands: registers of the operands, all of one function and with equal lanes; whole_power's last may be a scalar.
         dtypes: the short names of their dtypes; out: that of the result.
         params: the op's parameters.
     """
@@ -88,6 +90,25 @@ def emit(op: str, operands: Sequence[Element], dtypes: Sequence[str], out: str, 
     rule = row.rules[letter(dtype)]
     result = rule(*operands, dtype, out, params) if row.informed else rule(*operands)
     return narrow.rounded(result, out) if out in NARROW and not row.on_grid else result
+
+
+def looks_ahead(op: str, dtype: str) -> bool:
+    """Whether an op does less where its last operand is one scalar for all lanes.
+
+    >>> looks_ahead("power", "f32"), looks_ahead("add", "f32")
+    (True, False)
+    """
+    return (op, letter(dtype)) in _AHEAD
+
+
+def ahead(op: str, dtype: str, last: Element, lanes: int) -> Any:
+    """What `emit_with` takes for that scalar; made ahead of the loops, where the scalar is."""
+    return _AHEAD[op, letter(dtype)][0](last, lanes)
+
+
+def emit_with(op: str, x: Element, known: Any, dtype: str) -> Element:
+    """The result of an op on operands of a dtype, of which the last was handed to `ahead`, with the bits of `emit`."""
+    return _AHEAD[op, letter(dtype)][1](x, known, dtype)
 
 
 def multiply_add(x: Element, y: Element, z: Element, dtype: str) -> Element:
@@ -200,6 +221,15 @@ def _next_after(x: Value, y: Value, dtype: str, out: str, params: Mapping[str, A
     return float_rules.next_after(x, y, dtype)
 
 
+def _whole_power(x: Element, n: Value, dtype: str, out: str, params: Mapping[str, Any]) -> Element:
+    return exponents.whole_power(x, n, dtype)
+
+
+def _power_by(x: Value, known: Any, dtype: str) -> Value:
+    result = exponents.power_by(x, known)
+    return narrow.rounded(result, dtype) if dtype in NARROW else result
+
+
 def _zero_like(x: Value) -> Value:
     return x.function.like(x, 0.0)
 
@@ -278,6 +308,12 @@ rows: dict[str, Row] = {
     "tan": _analytic(trigonometric.tan, cf.tan),
     "tanh": _analytic(hyperbolic.tanh, cf.tanh),
     "threefry2x32": _informed("u", threefry.threefry2x32),
+    "whole_power": _informed("iuf", _whole_power),
     "xor": _row(biu=_xor),
     "zeta": _analytic(zetas.zeta),
+}
+
+_WHOLE: tuple[Rule, Rule] = (lambda n, lanes: n, lambda x, n, dtype: exponents.whole_power(x, n, dtype))
+_AHEAD: dict[tuple[str, str], tuple[Rule, Rule]] = {("whole_power", kind): _WHOLE for kind in "iuf"} | {
+    ("power", "f"): (lambda y, lanes: exponents.chosen(y, lanes), _power_by)
 }

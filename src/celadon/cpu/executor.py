@@ -64,7 +64,7 @@ class CPU:
 
     name = "cpu"
     takes = EVERYTHING
-    native: frozenset[str] = frozenset([*CUMULATIVE, *library.NATIVE, "logistic", "scan", "threefry2x32"])
+    native: frozenset[str] = frozenset([*CUMULATIVE, *library.NATIVE, "logistic", "scan", "threefry2x32", "whole_power"])
     reserve = None
 
     def adapted(self, program: Program) -> Program:

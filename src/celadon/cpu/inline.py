@@ -12,7 +12,7 @@ from celadon.vocabulary.bodies import has_effects
 _CHEAP = frozenset((
     "abs", "add", "subtract", "multiply", "negate", "maximum", "minimum", "compare", "select", "and", "or",
     "xor", "not", "convert", "clamp", "square", "floor", "ceil", "is_finite", "shift_left",
-    "shift_right_logical", "shift_right_arithmetic", "sign", "real", "imag", "complex", "bitcast_convert",
+    "shift_right_logical", "shift_right_arithmetic", "sign", "whole_power", "real", "imag", "complex", "bitcast_convert",
 ))  # fmt: skip
 _AGAIN_AT_MOST = 4
 _SCALAR_AT_MOST = 8

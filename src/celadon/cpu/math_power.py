@@ -25,6 +25,7 @@ CUBE_ROOT = (
     8.685236983317973e-05,
 )  # fmt: skip
 TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
+PLAIN_EXPONENTS = (1.0, 2.0, 3.0, -1.0, 0.5)
 
 
 def square_root(x: Value) -> Value:
@@ -35,9 +36,31 @@ def reciprocal_square_root(x: Value) -> Value:
     return 1.0 / x.sqrt()
 
 
+def plain_product(x: Value, is_one: Value, is_two: Value) -> Value:
+    """x, x^2 or else x^3, by multiplying."""
+    square = x * x
+    return is_one.select(x, is_two.select(square, square * x))
+
+
+def plain_root(x: Value) -> Value:
+    """x^0.5, which is 0 for -0 and infinite for either infinity."""
+    return x.equals(-INFINITY).select(INFINITY, x.sqrt() + 0.0)
+
+
 @outlined
 def power(x: Value, y: Value) -> Value:
-    """x^y with all special cases of C99."""
+    """x^y with all special cases of C99; exponents that multiplying, dividing or a root does are done so."""
+    one, two, three, inverse, root = (y.equals(exponent) for exponent in PLAIN_EXPONENTS)
+
+    def plain() -> Value:
+        found = (one | two | three).select(plain_product(x, one, two), usual)
+        return inverse.select(1.0 / x, root.select(plain_root(x), found))
+
+    usual = _power(x, y)
+    return x.function.rarely(one | two | three | inverse | root, usual, plain)
+
+
+def _power(x: Value, y: Value) -> Value:
     size = x.abs()
     result = _power_short(size, y) if x.kind == "f32" else _power_long(size, y)
     whole = truncate(y).equals(y)

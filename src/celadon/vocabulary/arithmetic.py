@@ -9,9 +9,22 @@ import numpy as np
 
 from celadon import errors
 from celadon.op import Op, registry, unite_all
-from celadon.program import fixed
-from celadon.types import ArrayType, kind
-from celadon.vocabulary.kinds import ANY, FLOAT, NUMBER, ORDERED, SIGNED, elementwise, like, real_dtype, require, strong
+from celadon.program import Literal, fixed, literal
+from celadon.types import ArrayType, int32, kind
+from celadon.vocabulary.kinds import (
+    ANY,
+    FLOAT,
+    NUMBER,
+    ORDERED,
+    SIGNED,
+    common_shape,
+    elementwise,
+    like,
+    of_kind,
+    real_dtype,
+    require,
+    strong,
+)
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 from celadon.vocabulary.shape import broadcast_in_dim
 
@@ -138,8 +151,37 @@ def _integer_pow_expand(x: Array, *, y: int) -> Array:
     one = fixed(1, x.type.dtype)
     if y == 0:
         return broadcast_in_dim(one, shape=x.type.shape, broadcast_dimensions=())
-    power = _by_squaring(x, abs(y), multiply)
+    few = abs(y) < 3 or kind(x.type.dtype) == "c"
+    power = _by_squaring(x, abs(y), multiply) if few else whole_power(x, literal(abs(y), int32))
     return divide(one, power) if y < 0 else power
+
+
+def _whole_power_type(x: ArrayType, n: ArrayType) -> ArrayType:
+    """Floats or integers, and how often each is multiplied: an i32 of the same shape, or one for all."""
+    require("whole_power", x, ORDERED)
+    require("whole_power", n, of_kind("i"))
+    shape = common_shape("whole_power", x, n)
+    return x if shape == x.shape else x.with_shape(shape)
+
+
+def _whole_power(x: Array, n: Array) -> Array:
+    result = np.ones(np.broadcast_shapes(x.shape, n.shape), x.dtype)
+    while np.any(n > 0):
+        result, x, n = np.where(n & 1, _product(result, x), result), _product(x, x), n >> 1
+    return result
+
+
+def _whole_power_expand(x: Any, n: Any) -> Any:
+    """By squaring; a number that is not known is looked at bit by bit."""
+    if isinstance(n, Literal):
+        return _by_squaring(x, int(n.value), multiply)
+    result = None
+    for bit in range(_WHOLE_BITS):
+        digit = registry["and"](n, fixed(1 << bit, n.type.dtype))
+        factor = registry["select"](registry["compare"](digit, like(0, n), direction="NE"), x, like(1, x))
+        result = factor if result is None else multiply(result, factor)
+        x = multiply(x, x)
+    return result
 
 
 def _whole_quotient(x: Any, y: Any) -> Any:
@@ -167,7 +209,12 @@ def _is(x: Any, value: int) -> Any:
 def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
     if y in (0, 1):
         return t if y else None
-    return multiply(t, multiply(strong(y, x), integer_pow(x, y=y - 1)))
+    return multiply(t, multiply(literal(y, x.type.dtype), integer_pow(x, y=y - 1)))
+
+
+def _whole_power_tangent(t: Any, out: Any, x: Any, n: Any) -> Any:
+    factor = registry["convert"](n, new_dtype=x.type.dtype, weak_type=x.type.weak_type)
+    return multiply(t, multiply(factor, whole_power(x, subtract(n, like(1, n)))))
 
 
 def _share(out: Any, x: Any, y: Any) -> Any:
@@ -197,6 +244,7 @@ def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
     return registry["real"](multiply(t, direction))
 
 
+_WHOLE_BITS = 31
 _product = by_kind(biuf=np.multiply, c=complex_product)
 _ratio = by_kind(iu=_quotient, f=np.divide, c=in_double(np.divide))
 
@@ -237,6 +285,11 @@ integer_pow = Op(
     kind="elementwise",
     tangent=(_integer_pow_tangent,),
 )
+whole_power = Op(
+    "whole_power", _whole_power_type, _whole_power,
+    expand=_whole_power_expand, unite=unite_all, exact=True, kind="elementwise",
+    tangent=(_whole_power_tangent, None),
+)  # fmt: skip
 square = elementwise(
     "square", by_kind(iuf=np.square, c=lambda x: complex_product(x, x)), NUMBER, text="chlo.square", exact="iuf",
     tangent=(lambda t, out, x: multiply(t, multiply(strong(2, x), x)),),

@@ -19,6 +19,7 @@ from celadon.vocabulary.arithmetic import (
     sign,
     square,
     subtract,
+    whole_power,
 )  # fmt: skip
 from celadon.vocabulary.bits import threefry2x32
 from celadon.vocabulary.bitwise import (
@@ -77,5 +78,5 @@ __all__ = [
     "logistic", "maximum", "minimum", "multiply", "negate", "next_after", "not_", "or_", "polygamma", "popcnt",
     "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt",
     "select", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sinh", "sqrt",
-    "square", "subtract", "tan", "tanh", "threefry2x32", "xor", "zeta",
+    "square", "subtract", "tan", "tanh", "threefry2x32", "whole_power", "xor", "zeta",
 ]  # fmt: skip
