@@ -23,7 +23,7 @@ def noted(site: Site, word: str, operands: Sequence[Any]) -> list[Any]:
     if word not in ("expect_eq", "expect_close", "expect_almost_eq"):
         raise Unreadable(f"check.{word}")
     if is_const:
-        operands = [*operands, constant_of(site.op, "check.value", narrow=True)]
+        operands = [*operands, site.reader.held(constant_of(site.op, "check.value"))]
     near = _NEAR_CONST if is_const else _NEAR
     limit = {"expect_eq": 0, "expect_close": _ULPS, "expect_almost_eq": near}[word]
     site.reader.checks.append(Check(word, site.number("check.tolerance", limit)))

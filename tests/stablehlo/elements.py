@@ -16,7 +16,7 @@ _DTYPES = {
 } | {
     f"{sign}i{bits}": f"{'u' if sign else 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }  # fmt: skip
-_NARROW = {name: name.removeprefix("s").replace("i", "int") for name in ("i2", "i4", "ui2", "ui4")} | {
+NARROW = {name: name.removeprefix("s").replace("i", "int") for name in ("i2", "i4", "ui2", "ui4")} | {
     f"f{name}": f"float{name[0]}_{name[1:].lower()}"
     for name in ("8E3M4", "8E4M3", "8E4M3B11FNUZ", "8E4M3FN", "8E4M3FNUZ", "8E5M2", "8E5M2FNUZ", "8E8M0FNU", "4E2M1FN", "6E2M3FN",
                  "6E3M2FN")
@@ -34,38 +34,45 @@ def shape_of(type: Any) -> tuple[int, ...]:
     return tuple(-1 if type.is_dynamic_dim(i) else type.get_dim_size(i) for i in range(type.rank))
 
 
-def dtype_of(type: Any, narrow: bool = False) -> np.dtype[Any]:
-    """The dtype of a tensor type, or of an element type.
+def element_name(type: Any) -> str:
+    """The name of a type's elements."""
+    return str(type) if str(type).startswith("complex") else str(getattr(type, "element_type", type))
 
-    Raises `Unreadable` for one that Celadon's arrays can't have, unless `narrow` ones are asked for too.
+
+def dtype_of(type: Any, narrow: bool = False) -> np.dtype[Any]:
+    """The dtype of a tensor type, or of an element type: that of arrays which hold it, or if `narrow` its own.
+
+    Raises `Unreadable` for one that arrays can't have.
     """
-    name = str(type) if str(type).startswith("complex") else str(getattr(type, "element_type", type))
+    name = element_name(type)
     if name in _DTYPES:
         return from_short[_DTYPES[name]]
-    if narrow and name in _NARROW:
-        return np.dtype(getattr(importlib.import_module("ml_dtypes"), _NARROW[name]))
-    raise Unreadable(f"dtype {name.partition('<')[0]}")
+    if name not in NARROW:
+        raise Unreadable(f"dtype {name.partition('<')[0]}")
+    if narrow:
+        return np.dtype(getattr(importlib.import_module("ml_dtypes"), NARROW[name]))
+    return np.dtype(np.float32 if name.startswith("f") else np.int8 if name.startswith("i") else np.uint8)
 
 
-def constant_of(op: Any, name: str, narrow: bool = False) -> Array:
-    """The elements of a constant among an op's attributes."""
+def constant_of(op: Any, name: str) -> Array:
+    """The elements of a constant among an op's attributes, in a dtype of their own."""
     try:
         attribute = op.attributes[name]
     except TypeError:  # complex numbers, for which the bindings have no class
-        return _written(str(op), name, narrow)
+        return _written(str(op), name)
     try:
-        dtype = dtype_of(attribute.type, narrow)
+        dtype = dtype_of(attribute.type, True)
         return np.array(attribute, dtype=dtype, copy=True).reshape(shape_of(attribute.type))
     except TypeError:  # elements for which they have no buffer
-        return _written(str(attribute), "", narrow)
+        return _written(str(attribute), "")
 
 
-def _written(text: str, name: str, narrow: bool) -> Array:
+def _written(text: str, name: str) -> Array:
     """The elements of an attribute in a text: numbers, or the bits of all in hexadecimal digits."""
     found = _DENSE.search(text, max(text.find(f"{name} = dense<"), 0))
     assert found is not None, text
     type = importlib.import_module("jaxlib.mlir.ir").Type.parse(found[2])
-    dtype, shape, body = dtype_of(type, narrow), shape_of(type), found[1]
+    dtype, shape, body = dtype_of(type, True), shape_of(type), found[1]
     if body.startswith('"0x'):
         elements = np.frombuffer(bytes.fromhex(body.strip('"')[2:]), dtype)
     else:
@@ -94,4 +101,4 @@ def _number(word: str, dtype: np.dtype[Any]) -> Any:
     return float(word)
 
 
-__all__ = ["Unreadable", "constant_of", "dtype_of", "shape_of"]
+__all__ = ["NARROW", "Unreadable", "constant_of", "dtype_of", "element_name", "shape_of"]

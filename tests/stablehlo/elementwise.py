@@ -32,7 +32,7 @@ rules.update({f"stablehlo.{name}": _same for name in SAME} | {f"chlo.{name}": _s
 
 @rule("stablehlo.constant", "chlo.constant")
 def constant(site: Site) -> Any:
-    return constant_of(site.op, "value")
+    return site.reader.held(constant_of(site.op, "value"))
 
 
 @rule("stablehlo.convert")

@@ -20,6 +20,10 @@ class _Claims:
         self.checks: list[Check] = []
         self.pairs: list[tuple[Any, Any]] = []
 
+    def held(self, x: Any) -> Any:
+        """A constant as it is: XLA has all dtypes."""
+        return x
+
 
 def results(module: Any) -> tuple[list[Check], list[Any]]:
     """The checks of a module, and for each what XLA computed and what was expected."""

@@ -13,6 +13,7 @@ from celadon.tracing import Tracer, recorded, recording
 from celadon.types import ArrayType
 from celadon.vocabulary.bodies import traced, without_dead_code
 from tests.stablehlo.elements import Unreadable, constant_of, dtype_of, shape_of
+from tests.stablehlo.narrow import allowed, widened, within
 
 Rule = Callable[..., Any]
 rules: dict[str, Rule] = {}
@@ -75,6 +76,10 @@ class Reader:
         self.checks: list[Check] = []
         self.pairs: list[tuple[Any, Any]] = []
 
+    def held(self, x: Any) -> Any:
+        """A constant in a dtype that arrays can have."""
+        return widened(x)
+
     def call(self, name: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function."""
         return self.block(self.functions[name].regions[0].blocks[0], operands)
@@ -87,8 +92,11 @@ class Reader:
             inputs = [self.values[x] for x in op.operands]
             if op.name in ("func.return", "stablehlo.return"):
                 return inputs
+            types = [x.type for x in (*op.operands, *op.results)]
+            allowed(op.name.partition(".")[2], types)
             found = _rule(op.name)(Site(self, op), *inputs)
             outputs = list(found) if isinstance(found, tuple | list) and len(op.results) != 1 else [found]
+            outputs = [within(x, type) for x, type in zip(outputs, types[len(inputs) :], strict=False)]
             self.values.update(zip(op.results, outputs, strict=False))
         return []
 

@@ -179,3 +179,37 @@ def test_constants_as_they_are_written() -> None:
         text = program("stablehlo.optimization_barrier", [x], [x])
         assert dense(x) in text
         holds(text.replace(dense(x), f"dense<{written}> : {tensor(x)}", 1))
+
+
+NARROW = {"i2": (2, -2), "i4": (4, -8), "ui2": (2, 0), "ui4": (4, 0)}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_integers_of_few_bits_wrap(name: str) -> None:
+    bits, low = NARROW[name]
+    x = np.arange(low, low + (1 << bits))
+    y = np.roll(x, 1)
+
+    def written(values: Any) -> str:
+        wrapped = (np.asarray(values) - low) % (1 << bits) + low
+        return f"dense<{wrapped.tolist()}> : tensor<{len(x)}x{name}>"
+
+    for op, expected in (("add", x + y), ("subtract", x - y), ("multiply", x * y), ("maximum", np.maximum(x, y)), ("xor", x ^ y)):
+        type = f"tensor<{len(x)}x{name}>"
+        holds(f"""func.func @main() {{
+          %x = stablehlo.constant {written(x)}
+          %y = stablehlo.constant {written(y)}
+          %r = stablehlo.{op} %x, %y : {type}
+          check.expect_eq_const %r, {written(expected)}
+          return
+        }}""")
+
+
+def test_small_floats_are_what_is_written() -> None:
+    holds("""func.func @main() {
+      %x = stablehlo.constant dense<[1.5, -0.3, 1000.0]> : tensor<3xf8E5M2>
+      %r = stablehlo.reverse %x, dims = [0] : tensor<3xf8E5M2>
+      %w = stablehlo.constant dense<[1024.0, -0.3125, 1.5]> : tensor<3xf8E5M2>
+      check.expect_eq %r, %w : tensor<3xf8E5M2>
+      return
+    }""")
