@@ -9,13 +9,13 @@ import numpy as np
 
 from celadon import cache, events
 from celadon.types import enable_x64
-from tests.stablehlo import contractions, control, elementwise, folds, places, shapes
+from tests.stablehlo import contractions, control, elementwise, folds, places, randomness, shapes
 from tests.stablehlo.checking import complaint
 from tests.stablehlo.elements import Unreadable
 from tests.stablehlo.reader import Read, read
 from tests.stablehlo.sources import Case, context, parsed
 
-RULES = (contractions, control, elementwise, folds, places, shapes)  # imported for the rules that they add
+RULES = (contractions, control, elementwise, folds, places, randomness, shapes)  # imported for the rules that they add
 PASSED, FAILED, UNREADABLE, ERROR, CRASHED = "passed", "failed", "unreadable", "error", "crashed"
 
 

@@ -52,7 +52,7 @@ def test_how_near_results_must_be(word: str, off: float, passes: bool) -> None:
 
 
 @pytest.mark.parametrize(("text", "reason"), [
-    ('%0 = "stablehlo.rng_bit_generator"() : () -> tensor<2xi32>', "parser"),
+    ('%0 = "stablehlo.no_such_op"() : () -> tensor<2xi32>', "parser"),
     ("%0 = stablehlo.constant dense<1> : tensor<2xi4>\n%1 = stablehlo.popcnt %0 : tensor<2xi4>", "popcnt on dtype i4"),
     ("%0 = stablehlo.constant dense<1.0> : tensor<f8E5M2>\n%1 = stablehlo.add %0, %0 : tensor<f8E5M2>", "add on dtype f8E5M2"),
     ("%0 = stablehlo.custom_call @other() : () -> tensor<2xi32>", "custom_call @other"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -231,9 +232,19 @@ def test_shapes_that_are_computed() -> None:
     }}""")
 
 
+def test_random_bits() -> None:
+    state = np.array([(5 << 32) | 7, (1 << 32) - 3], np.uint64)
+    with jax.enable_x64(True):
+        algorithm = jax.lax.RandomAlgorithm.RNG_THREE_FRY
+        found = jax.lax.rng_bit_generator(state, (4, 6), np.uint64, algorithm)
+    holds(program("stablehlo.rng_bit_generator", [state], [np.asarray(x) for x in found],
+                  "{rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>}"))  # fmt: skip
+
+
 def test_every_rule_has_a_program() -> None:
     elsewhere = ("convert", "bitcast_convert", "compare", "reduce_precision", "constant", "custom_call", "create_token",
-                 "get_tuple_element", "constant_like", "is_inf", "is_pos_inf", "is_neg_inf", "mulhi")  # fmt: skip
+                 "get_tuple_element", "rng_bit_generator", "constant_like",
+                 "is_inf", "is_pos_inf", "is_neg_inf", "mulhi")  # fmt: skip
     names = {name.partition(".")[2] for name in (*PROGRAMS, *WRITTEN)} | set(elsewhere)
     from tests.stablehlo.elementwise import CHLO, SAME
 
