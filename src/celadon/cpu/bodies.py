@@ -39,7 +39,7 @@ class Emission:
         fixed, used = self._fixed()
         for k in fixed:
             self.scalars[self._first_node + k] = self._node(k, self._scalar)
-held = [*self.scalars, *(self.numbers if len(self.numbers) <= _HELD else ())]
+        held = [*self.scalars, *(self.numbers if len(self.numbers) <= _HELD else ())]
         self.splats = {k: self._splat(k) for k in held if k in used}
         self.ahead = {k: self._ahead(k) for k in range(len(body.nodes)) if k not in fixed and self._looks_ahead(k)}
 
