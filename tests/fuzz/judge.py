@@ -81,7 +81,8 @@ def _elementwise(node: Node, operands: Sequence[Array], x: Array, y: Array) -> A
     wide = np.complex128 if x.dtype.kind == "c" else np.float64
     unit, size = EPSILON[short_name(x.dtype)], _absolute(y)
     if node.name == "exp2":  # exp(x log 2), as in JAX: the rounding of the product counts as often as x is large
-        return _within(x, y, unit * (4 + _absolute(operands[0])) * size, 0.0)
+        finite = np.isfinite(operands[0]) | (x.dtype.kind != "c")
+        return ~finite | _within(x, y, unit * (4 + 2 * _absolute(operands[0])) * size, 0.0)
     if node.name == "atan2" and x.dtype.kind == "c":  # a rounding may cross a cut
         turned = np.abs(x.real.astype(np.float64) - y.real)
         x = np.where(np.abs(turned - 2 * np.pi) < 1e-3, y, x)

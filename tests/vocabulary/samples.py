@@ -245,7 +245,13 @@ def _pooling(op: Op) -> Iterator[Sample]:
     for dtype in (float32, int32, bfloat16, DOUBLE[0]):
         x = values(dtype, (5, 7)), values(dtype, (5, 7), 1)
         for params, direction in itertools.product((plain, spread), ("GE", "LE") if pairs else ("",)):
-            yield Sample(op, x if pairs else x[:1], {**params, "direction": direction} if pairs else params)
+            more = {"direction": direction} if pairs else {}
+            yield Sample(op, x if pairs else x[:1], {**params, **more})
+    for dtype, direction in itertools.product((float32, DOUBLE[0]), ("GE", "LE") if pairs else ("",)):
+        x = values(dtype, (8,), 1), np.array([np.inf, 1, -np.inf, -np.inf, 0, np.inf, np.inf, 3], dtype)
+        more = {"direction": direction} if pairs else {}
+        line = {"window_dimensions": (2,), "window_strides": (1,), "padding": ((1, 1),), **more}
+        yield Sample(op, x if pairs else x[1:], {**line, "base_dilations": (1,), "window_dilations": (1,)})
 
 
 def _select_and_scatter(op: Op) -> Iterator[Sample]:

@@ -83,15 +83,21 @@ def _gather_type(t: ArrayType, x: ArrayType, *, direction: str, **params: Any) -
 
 
 def _gather(t: Array, x: Array, *, direction: str, **params: Any) -> Array:
-    places, holds = _selected(x, _COMPARED[direction], params)
+    start = (lowest if direction == "GE" else highest)(x.dtype)
+    places, holds = _selected(x, _COMPARED[direction], params, start)
     return np.where(holds, t.reshape(-1)[places] if t.size else 0, 0).astype(t.dtype)
 
 
 _COMPARED: dict[str, Callable[..., Any]] = {"GE": np.greater_equal, "LE": np.less_equal}
 
 
-def _selected(x: Array, select: Callable[..., Any], params: dict[str, Any]) -> tuple[Array, Array]:
-    """For each window the place, in row order, of the element that is selected, and whether there is one."""
+def _selected(
+    x: Array, select: Callable[..., Any], params: dict[str, Any], start: Any = None
+) -> tuple[Array, Array]:
+    """For each window the place, in row order, of the element that is selected, and whether there is one.
+
+    An element as far out as what a search starts from, if there is such a value, is not selected in its place.
+    """
     names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding")
     sizes, strides, base, apart, padding = (params.get(name, (1,) * x.ndim) for name in names)
     shape = tuple(map(windows, x.shape, sizes, strides, zip(base, apart, strict=True), padding))
@@ -106,8 +112,9 @@ def _selected(x: Array, select: Callable[..., Any], params: dict[str, Any]) -> t
             here += (np.where(fits, at // base[i], 0) * math.prod(x.shape[i + 1 :])).reshape(along)
         if x.size:
             flat = x.reshape(-1)
-            better = inside & ~(holds & select(flat[places], flat[here]))
-            places, holds = np.where(better, here, places), holds | inside
+            kept = select(np.where(holds, flat[places], flat[places] if start is None else start), flat[here])
+            better = inside & ~(kept if start is not None else holds & kept)
+            places, holds = np.where(better, here, places), holds | better
     return places, holds
 
 
