@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from tests.fuzz.judge import wrong
 from tests.fuzz.trees import Leaf, Node, function_of, leaf_of, leaves, nodes, parts, shown
 
 Array = np.ndarray[Any, Any]
+SECONDS_TO_LOOK = 20.0
 
 
 @contextmanager
@@ -92,9 +94,11 @@ def _on_threads(count: int, jitted: Callable[..., Any], arrays: Sequence[Array])
 
 def smaller(root: Node, said: str) -> Node:
     """A tree in which the same goes wrong, with operands computed beforehand and fewer elements where that can be."""
-    found = root
+    found, end = root, time.monotonic() + SECONDS_TO_LOOK
     for make in (_heads, _cut):
         for candidate in make(found):
+            if time.monotonic() > end:
+                break
             if _same(trouble(candidate), said):
                 found = candidate
                 break
