@@ -55,9 +55,3 @@ def while_(site: Site, *operands: Any) -> Any:
 @rule("stablehlo.after_all", "stablehlo.create_token")
 def token(site: Site, *operands: Any) -> Any:
     return None
-
-
-@rule("stablehlo.partition_id", "stablehlo.replica_id")
-def own_number(site: Site) -> Any:
-    """There is one device."""
-    return op["broadcast_in_dim"](fixed(0, site.dtype()), shape=(), broadcast_dimensions=())

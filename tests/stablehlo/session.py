@@ -9,13 +9,26 @@ import numpy as np
 
 from celadon import cache, events
 from celadon.types import enable_x64
-from tests.stablehlo import contractions, control, elementwise, folds, places, randomness, shapes
+from tests.stablehlo import (
+    broadcasting,
+    contractions,
+    control,
+    elementwise,
+    folds,
+    normalization,
+    parallel,
+    places,
+    randomness,
+    shapes,
+)
 from tests.stablehlo.checking import complaint
 from tests.stablehlo.elements import Unreadable
 from tests.stablehlo.reader import Read, read
 from tests.stablehlo.sources import Case, context, parsed
 
-RULES = (contractions, control, elementwise, folds, places, randomness, shapes)  # imported for the rules that they add
+RULES = (  # imported for the rules that they add
+    broadcasting, contractions, control, elementwise, folds, normalization, parallel, places, randomness, shapes,
+)  # fmt: skip
 PASSED, FAILED, UNREADABLE, ERROR, CRASHED = "passed", "failed", "unreadable", "error", "crashed"
 
 
