@@ -15,8 +15,7 @@ from celadon.types import short_name
 _OWN_BELOW = 200_000  # bytes of the right operand
 _OWN_BELOW_COMPLEX = 1024  # the products of complex numbers are not fused, so that BLAS soon gains
 _BLOCK = 16
-_HEIGHT, _WIDTH = 128, 512
-_PARTS = 16
+_SIDE, _ACROSS, _PARTS = 512, 4, 16  # of a panel; panels side by side; panels
 _OWN_NANOSECONDS, _BLAS_NANOSECONDS = 0.06, 0.03
 _PLAIN, _TRANSPOSED = 111, 112
 
@@ -107,15 +106,21 @@ def _panels(planner: Planner, kernel: int, product: _Product) -> None:
 
 
 def _panel(product: _Product, nanoseconds: float) -> tuple[int, int]:
-    """Rows and columns of a panel: borders depend on extents alone."""
+    """Rows and columns of a panel: borders depend on extents alone. Each packs its own rows and columns, so that the nearer it
+    is to a square the better; what one thread could do alone, but not in time, is halved."""
     rows, columns = product.extents["m"], product.extents["n"]
     if nanoseconds < PAYS or product.extents["b"] >= _PARTS:
         return rows, columns
-    if rows >= 2 * _HEIGHT or rows >= columns:
-        height = max(_HEIGHT, -(-rows // _PARTS))
-        return -(-height // 16) * 16, columns
-    width = max(_WIDTH, -(-columns // _PARTS))
-    return rows, -(-width // 16) * 16
+    across = min(-(-columns // _SIDE), _ACROSS)
+    down = min(-(-rows // _SIDE), _PARTS // across)
+    if down == across == 1:
+        down, across = (2, 1) if rows >= columns else (1, 2)
+    return _part(rows, down), _part(columns, across)
+
+
+def _part(extent: int, parts: int) -> int:
+    """The length of all parts but the last, whole tiles of BLAS."""
+    return -(-extent // (16 * parts)) * 16
 
 
 def _order(strides: dict[str, int], rows: str, columns: str, product: _Product, size: int) -> tuple[int, int]:

@@ -27,7 +27,7 @@ class _Tiles:
     def __init__(self, f: Function, kernel: Moved):
         self.f = f
         self.left_dtype, self.right_dtype, self.sum, self.dtype = kernel.dtypes
-        self.lanes = lanes_for(kernel.dtypes)
+        self.lanes = lanes_for(kernel.dtypes) * (1 + f.target.wide)
         self.store = Store(f, self.dtype, self.lanes)
         table = Table(f)
         self.rows, self.columns, self.depth = (table.word() for _ in range(3))
@@ -43,40 +43,38 @@ class _Tiles:
             self._block(pointers, first, smaller(first + block, self.rows))
 
     def _block(self, pointers: Sequence[Value], first: Value, last: Value) -> None:
-        """Wide columns, then what is left of them; in each, four rows at a time, then one. Of complex numbers, of which only
-        few come here, one row of narrow columns at a time: the code is short."""
-        f, wide = self.f, self.lanes * VECTORS
-        zero, whole = f.constant("i64", 0), first + ((last - first) & -TILE_ROWS)
-        most = self.columns & -wide
-        columns, lines = [(zero, most, VECTORS), (most, self.columns, 1)], [(first, whole, TILE_ROWS), (whole, last, 1)]
+        """Wide columns, then what is left of them; where rows of a tile are left over, its last ones are one row. Of complex
+        numbers, of which only few come here, one row of narrow columns at a time: the code is short."""
+        f, zero = self.f, self.f.constant("i64", 0)
+        most = self.columns & -(self.lanes * VECTORS)
+        columns, height = [(zero, most, VECTORS), (most, self.columns, 1)], TILE_ROWS
         if elements.is_complex(self.sum):
-            columns, lines = [(zero, self.columns, 1)], [(first, last, 1)]
+            columns, height = [(zero, self.columns, 1)], 1
         for start, stop, vectors in columns:
-            with Loop(f, start, stop, vectors * self.lanes) as column:
-                for low, high, rows in lines:
-                    with Loop(f, low, high, rows) as row:
-                        self._tile(pointers, row.index, column.index, rows, vectors)
+            with Loop(f, start, stop, vectors * self.lanes) as column, Loop(f, first, last, height) as row:
+                rows = [smaller(row.index + r, last - 1) if r else row.index for r in range(height)]
+                self._tile(pointers, rows, column.index, vectors)
 
-    def _tile(self, pointers: Sequence[Value], row: Value, column: Value, rows: int, vectors: int) -> None:
+    def _tile(self, pointers: Sequence[Value], rows: Sequence[Value], column: Value, vectors: int) -> None:
         f, lanes = self.f, self.lanes
-        left = f.gep(pointers[0], row * self.steps[0], "i8")
+        left = f.gep(pointers[0], rows[0] * self.steps[0], "i8")
         right = at(f, pointers[1], column, self.right_dtype)
-        offsets = [self.steps[0] * r for r in range(rows)]
+        offsets = [(row - rows[0]) * self.steps[0] for row in rows]
         mask = first_lanes(f, self.columns - column, lanes) if vectors == 1 and self.right_dtype in MASKED else None
         start = elements.constant(f, self.sum, bytes(elements.itemsize(self.sum)), lanes)
-        sums = [start] * (rows * vectors)
+        sums = [start] * (len(rows) * vectors)
         with Loop(f, f.constant("i64", 0), self.depth, 1, [left, right, *elements.parts(sums)]) as loop:
             here, there, *carried = loop.values
             before = elements.rejoined(carried, sums)
             y = [self._loaded(there, u, mask) for u in range(vectors)]
             x = [self._splat(f.gep(here, offset, "i8") if r else here) for r, offset in enumerate(offsets)]
-            known = ((r, u, before[r * vectors + u]) for r in range(rows) for u in range(vectors))
+            known = ((r, u, before[r * vectors + u]) for r in range(len(rows)) for u in range(vectors))
             after = [elementwise.multiply_add(x[r], y[u], sum, self.sum) for r, u, sum in known]
             loop.next = [f.gep(here, self.left_step, "i8"), f.gep(there, self.steps[1], "i8"), *elements.parts(after)]
         for k, total in enumerate(elements.rejoined(loop.results[2:], sums)):
-            self._store(
-                self._cast(total, self.sum, self.dtype), pointers[2], row + k // vectors, column + k % vectors * lanes
-            )
+            target = f.gep(pointers[2], rows[k // vectors] * self.steps[2], "i8")
+            place = column + k % vectors * lanes if k % vectors else column
+            self._store(self._cast(total, self.sum, self.dtype), at(f, target, place, self.dtype), place, vectors)
 
     def _loaded(self, pointer: Value, u: int, mask: Value | None) -> Element:
         """A vector of a row; without lanes beyond its end, which slow arithmetic down if they are subnormal."""
@@ -95,10 +93,11 @@ class _Tiles:
             return x
         return elementwise.emit("convert", [x], [source], target, {"new_dtype": target})
 
-    def _store(self, total: Element, pointer: Value, row: Value, column: Value) -> None:
-        f = self.f
-        target = at(f, f.gep(pointer, row * self.steps[2], "i8"), column, self.dtype)
-        self.store(total, target, self.columns - column)
+    def _store(self, total: Element, target: Value, column: Value, vectors: int) -> None:
+        if vectors > 1:
+            elements.store(self.f, total, target, self.dtype)
+        else:
+            self.store.first(total, target, self.columns - column)
 
 
 def _blas(f: Function, kernel: Moved) -> None:

@@ -6,7 +6,7 @@ outputs side by side: a product of matrices one of which is never written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from celadon.cpu import elements, elementwise
 from celadon.cpu.elements import Element
@@ -16,7 +16,7 @@ from celadon.cpu.loops import Loop, Table, When, smaller
 from celadon.cpu.recipe import Moved
 from celadon.cpu.stores import Store, at
 
-_TILES = ((3, (4, 1)), (2, (4, 1)), (1, (8, 4, 1)))  # vectors of a tile, and how many rows it may have
+_TILES = ((2, 4), (1, 8))  # vectors and rows of a tile
 
 
 class _Axis:
@@ -43,7 +43,8 @@ class _Convolution:
         self.f = f
         self.dtype, self.sum, self.out = kernel.dtypes
         rank, self.plain, self.spread, self.in_order, self.stores_lines = kernel.facts
-        self.lanes, self.size = lanes_for([self.sum, self.out]), itemsize(self.sum)
+        self.moved, self.size = lanes_for([self.sum, self.out]), itemsize(self.sum)  # lanes that are laid out at a time
+        self.lanes = self.moved * (1 + f.target.wide)
         self.store = Store(f, self.out, self.lanes)
         self.zero = f.constant("i64", 0)
         table = Table(f)
@@ -127,13 +128,13 @@ class _Convolution:
     def clear(self, target: Value, first: Value, last: Value) -> None:
         """Zero bytes from `first` to at least `last`, a vector at a time."""
         f = self.f
-        nothing = elements.constant(f, self.sum, bytes(self.size), self.lanes)
-        with Loop(f, first, last, self.size * self.lanes) as loop:
+        nothing = elements.constant(f, self.sum, bytes(self.size), self.moved)
+        with Loop(f, first, last, self.size * self.moved) as loop:
             elements.store(f, nothing, f.gep(target, loop.index, "i8"), self.sum)
 
     def copy(self, source: Value, target: Value, start: Value, stop: Value, step: Value) -> None:
         """Elements from `start` to `stop`, and what then lies there: something else comes over it."""
-        f, lanes = self.f, self.lanes if self.in_order else 1
+        f, lanes = self.f, self.moved if self.in_order else 1
         with Loop(f, start, stop, lanes) as loop:
             here = at(f, source, loop.index, self.dtype) if self.in_order else f.gep(source, loop.index * step, "i8")
             elements.store(f, self.loaded(here, lanes), at(f, target, loop.index, self.sum), self.sum)
@@ -154,28 +155,21 @@ class _Convolution:
             line = f.gep(room, loop.index * axis.step * self.lines[k], "i8")
             self._outputs(k + 1, line, weights, f.gep(result, loop.index * axis.result, "i8"))
 
-    def tiles(self, columns: Value, rows: Value, tile: Callable[[Value, Value, int, int], None]) -> None:
-        """Wide tiles, then narrower ones for what is left; those at the end of the rows begin early and overlap."""
+    def tiles(self, columns: Value, rows: Value, tile: Callable[[Value, list[Value], int], None]) -> None:
+        """Wide tiles, then narrow ones for what is left; where rows of a tile are left over, its last ones are one row."""
         f, start = self.f, self.zero
-        for vectors, heights in _TILES:
+        for vectors, height in _TILES:
             wide = vectors * self.lanes
-            whole = start + f.binary("sdiv", columns - start, f.constant("i64", wide)) * wide
-            stop = whole if vectors > 1 else columns
-            with Loop(f, start, stop, wide) as column:
-                most = None
-                for height in heights:
-                    fits = rows.compare("sge", height)
-                    suits = fits if most is None else fits & rows.compare("slt", most)
-                    with When(f, suits), Loop(f, self.zero, rows, height) as row:
-                        tile(column.index, smaller(row.index, rows - height), vectors, height)
-                    most = height
+            stop = columns & -wide if vectors > 1 else columns
+            with Loop(f, start, stop, wide) as column, Loop(f, self.zero, rows, height) as row:
+                last = rows - 1
+                tile(column.index, [smaller(row.index + r, last) if r else row.index for r in range(height)], vectors)
             start = stop
 
-    def summed(self, weights: Value, room: Value, apart: Value, vectors: int, rows: int) -> list[Element]:
-        """The sums of a tile, row by row; rows are `apart` bytes."""
-        f, lanes, size = self.f, self.lanes, self.size
+    def summed(self, weights: Value, room: Value, offsets: Sequence[Value], vectors: int) -> list[Element]:
+        """The sums of a tile, row by row; each row is some bytes from the first."""
+        f, lanes, size, rows = self.f, self.lanes, self.size, len(offsets)
         sums = [elements.constant(f, self.sum, bytes(size), lanes)] * (rows * vectors)
-        offsets = [apart * r for r in range(rows)]
         with Loop(f, self.zero, self.depth, 1, [weights, *elements.parts(sums)]) as loop:
             here, *carried = loop.values
             before = elements.rejoined(carried, sums)
@@ -195,12 +189,15 @@ class _Convolution:
     def _splat(self, pointer: Value) -> Element:
         return elements.splat(self.f, elements.load(self.f, pointer, self.sum), self.lanes)
 
-    def stored(self, total: Element, target: Value, stride: Value, left: Value) -> None:
+    def stored(self, total: Element, target: Value, stride: Value, left: Value | None) -> None:
+        """Store a vector of a tile of which `left` lanes may be, or all."""
         element = self._cast(total, self.sum, self.out)
-        if self.stores_lines:
-            self.store(element, target, left)
+        if not self.stores_lines:
+            self.store.one_by_one(element, target, stride, left)
+        elif left is None:
+            elements.store(self.f, element, target, self.out)
         else:
-            self.store.apart(element, target, stride, left)
+            self.store.first(element, target, left)
 
     def _cast(self, x: Element, source: str, target: str) -> Element:
         if source == target:
@@ -257,13 +254,13 @@ class _ByPlaces(_Convolution):
     def sums(self, count: Value, room: Value, weights: Value, result: Value) -> None:
         f, stride = self.f, self.axes[-1].result
 
-        def tile(column: Value, row: Value, vectors: int, rows: int) -> None:
-            first = f.gep(weights, row * self.weights_step, "i8")
-            totals = self.summed(first, at(f, room, column, self.sum), self.weights_step, vectors, rows)
-            for k, total in enumerate(totals):
+        def tile(column: Value, rows: list[Value], vectors: int) -> None:
+            first = f.gep(weights, rows[0] * self.weights_step, "i8")
+            offsets = [(row - rows[0]) * self.weights_step for row in rows]
+            for k, total in enumerate(self.summed(first, at(f, room, column, self.sum), offsets, vectors)):
                 place = column + k % vectors * self.lanes
-                target = f.gep(result, (row + k // vectors) * self.result_steps[1], "i8")
-                self.stored(total, f.gep(target, place * stride, "i8"), stride, count - place)
+                target = f.gep(result, rows[k // vectors] * self.result_steps[1], "i8")
+                self.stored(total, f.gep(target, place * stride, "i8"), stride, None if vectors > 1 else count - place)
 
         self.tiles(count, self.rows, tile)
 
@@ -299,14 +296,14 @@ class _ByFeatures(_Convolution):
         f, axis = self.f, self.axes[-1]
         apart = axis.step * self.part
 
-        def tile(column: Value, row: Value, vectors: int, rows: int) -> None:
-            first = f.gep(room, row * apart, "i8")
-            totals = self.summed(at(f, weights, column, self.sum), first, apart, vectors, rows)
-            for k, total in enumerate(totals):
+        def tile(column: Value, rows: list[Value], vectors: int) -> None:
+            first = f.gep(room, rows[0] * apart, "i8")
+            offsets = [(row - rows[0]) * apart for row in rows]
+            for k, total in enumerate(self.summed(at(f, weights, column, self.sum), first, offsets, vectors)):
                 feature = column + k % vectors * self.lanes
-                target = f.gep(result, (row + k // vectors) * axis.result, "i8")
+                target = f.gep(result, rows[k // vectors] * axis.result, "i8")
                 target = f.gep(target, feature * self.result_steps[1], "i8")
-                self.stored(total, target, self.result_steps[1], self.rows - feature)
+                self.stored(total, target, self.result_steps[1], None if vectors > 1 else self.rows - feature)
 
         self.tiles(self.rows, count, tile)
 

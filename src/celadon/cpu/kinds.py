@@ -19,23 +19,26 @@ _BITS = {"f16": 16, "f32": 32, "f64": 64, "ptr": 64}
 
 
 class Target(NamedTuple):
-    """What the machine can do that changes the text: without these, exact replacements are emitted."""
+    """What the machine can do that changes the text: without the first three, exact replacements are emitted; `wide` says
+    that registers hold 64 bytes, which products of matrices make use of."""
 
     fma: bool = True
     half: bool = True
     rounding: bool = True
+    wide: bool = False
 
     @classmethod
     def of(cls, triple: str, features: str) -> Target:
         """The target of an LLVM triple and feature string.
 
         >>> Target.of("x86_64-unknown-linux-gnu", "+avx2,+fma,+sse4.1,-f16c")
-        Target(fma=True, half=False, rounding=True)
+        Target(fma=True, half=False, rounding=True, wide=False)
         """
         if not triple.startswith(("x86_64", "i686")):
             return cls()
         have = set(features.split(","))
-        return cls("+fma" in have, "+f16c" in have, "+sse4.1" in have)
+        wide = {"+avx512f", "+avx512bw", "+avx512dq", "+avx512vl"} <= have
+        return cls("+fma" in have, "+f16c" in have, "+sse4.1" in have, wide)
 
 
 FULL = Target()

@@ -53,10 +53,29 @@ class Store:
         f.jump(done)
         f.label(done)
 
+    def first(self, element: Element, target: Value, left: Value) -> None:
+        """The same by a mask whether or not all lanes are stored, where the machine has masks: fewer branches."""
+        if self.dtype in MASKED and isinstance(element, Value):
+            self.f.masked_store(element, target, first_lanes(self.f, left, self.lanes))
+        else:
+            self(element, target, left)
+
     def _copy(self, source: Value, target: Value, count: Value) -> None:
         f, kind = self.f, f"i{8 * elements.itemsize(self.dtype)}"
         with Loop(f, f.constant("i64", 0), count) as loop:
             f.store(f.load(f.gep(source, loop.index, kind), kind, align=1), f.gep(target, loop.index, kind), align=1)
+
+    def one_by_one(self, element: Element, target: Value, stride: Value, left: Value | None) -> None:
+        """As `apart`, in a loop: shorter text, for where little time is spent."""
+        f, kind = self.f, f"i{8 * elements.itemsize(self.dtype)}"
+        if self.room is None:
+            elements.store(f, element, target, self.dtype)
+            return
+        elements.store(f, element, self.room, self.dtype)
+        count = f.constant("i64", self.lanes) if left is None else smaller(left, self.lanes)
+        with Loop(f, f.constant("i64", 0), count) as lane:
+            one = f.load(f.gep(self.room, lane.index, kind), kind, align=1)
+            f.store(one, f.gep(target, lane.index * stride, "i8"), align=1)
 
     def apart(self, element: Element, target: Value, stride: Value, left: Value) -> None:
         """Store the lanes of an element `stride` bytes apart, the first `left` of them."""
