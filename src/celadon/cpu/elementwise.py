@@ -315,5 +315,9 @@ rows: dict[str, Row] = {
 
 _WHOLE: tuple[Rule, Rule] = (lambda n, lanes: n, lambda x, n, dtype: exponents.whole_power(x, n, dtype))
 _AHEAD: dict[tuple[str, str], tuple[Rule, Rule]] = {("whole_power", kind): _WHOLE for kind in "iuf"} | {
-    ("power", "f"): (lambda y, lanes: exponents.chosen(y, lanes), _power_by)
+    ("power", "f"): (lambda y, lanes: exponents.chosen(y, lanes), _power_by),
+    ("divide", "i"): (integer_rules.divisor, integer_rules.divide_by),
+    ("divide", "u"): (integer_rules.divisor_unsigned, integer_rules.divide_by),
+    ("remainder", "i"): (integer_rules.divisor, integer_rules.remainder_by),
+    ("remainder", "u"): (integer_rules.divisor_unsigned, integer_rules.remainder_by),
 }

@@ -74,6 +74,53 @@ def _quotient(x: Value, y: Value, signed: bool) -> Value:
     return (x.convert(to_float, wide) / y.convert(to_float, wide)).convert(to_integer, x.kind)
 
 
+class Divisor:
+    """A number of at most 32 bits that many elements are divided by, lanes wide: by a multiplication each.
+
+    The factor is 1 / y, and so little more that a product never falls short of a whole quotient, nor reaches the next one:
+    elements of n bits differ by 2**-n of themselves at least, which is far more than the factor is off.
+    """
+
+    def __init__(self, y: Value, lanes: int, signed: bool):
+        f, width = y.function, bits_of(y.kind)
+        self.float, bump = ("f32", 2.0**-21) if width < 32 else ("f64", 2.0**-50)
+        self.to_float, self.to_integer = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
+        zero = y.equals(0)
+        minus = y.equals(-1) if signed else f.constant("i1", False)
+        factor = 1.0 / _safe(y, zero | minus).convert(self.to_float, self.float) * (1.0 + bump)
+        self.y, self.factor = f.splat(y, lanes), f.splat(zero.select(0.0, factor), lanes)
+        self.negated = f.splat(minus.convert("sext", y.kind), lanes) if signed else None
+        self.all = f.splat(zero.convert("sext", y.kind), lanes)
+
+    def quotient(self, x: Value) -> Value:
+        found = (x.convert(self.to_float, self.float) * self.factor).convert(self.to_integer, x.kind)
+        signed = found if self.negated is None else (found ^ self.negated) - self.negated
+        return signed | self.all
+
+
+def divisor(y: Value, lanes: int) -> Divisor | Value:
+    """What `divide_by` and `remainder_by` take for a scalar: of 64 bits the scalar itself, as no floats are wide enough."""
+    return y.function.splat(y, lanes) if bits_of(y.kind) == 64 else Divisor(y, lanes, signed=True)
+
+
+def divisor_unsigned(y: Value, lanes: int) -> Divisor | Value:
+    return y.function.splat(y, lanes) if bits_of(y.kind) == 64 else Divisor(y, lanes, signed=False)
+
+
+def divide_by(x: Value, y: Divisor | Value, dtype: str) -> Value:
+    """What `divide` gives, or `divide_unsigned`."""
+    if isinstance(y, Divisor):
+        return y.quotient(x)
+    return divide(x, y) if dtype[0] == "i" else divide_unsigned(x, y)
+
+
+def remainder_by(x: Value, y: Divisor | Value, dtype: str) -> Value:
+    """What `remainder` gives, or `remainder_unsigned`."""
+    if isinstance(y, Divisor):
+        return x - y.quotient(x) * y.y
+    return remainder(x, y) if dtype[0] == "i" else remainder_unsigned(x, y)
+
+
 @outlined
 def _quotient_signed(x: Value, y: Value) -> Value:
     return x.function.binary("sdiv", x, y)
