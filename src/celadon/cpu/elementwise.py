@@ -314,10 +314,12 @@ rows: dict[str, Row] = {
 }
 
 _WHOLE: tuple[Rule, Rule] = (lambda n, lanes: n, lambda x, n, dtype: exponents.whole_power(x, n, dtype))
-_AHEAD: dict[tuple[str, str], tuple[Rule, Rule]] = {("whole_power", kind): _WHOLE for kind in "iuf"} | {
-    ("power", "f"): (lambda y, lanes: exponents.chosen(y, lanes), _power_by),
+_DIVISIONS: dict[tuple[str, str], tuple[Rule, Rule]] = {
     ("divide", "i"): (integer_rules.divisor, integer_rules.divide_by),
     ("divide", "u"): (integer_rules.divisor_unsigned, integer_rules.divide_by),
     ("remainder", "i"): (integer_rules.divisor, integer_rules.remainder_by),
     ("remainder", "u"): (integer_rules.divisor_unsigned, integer_rules.remainder_by),
 }
+_AHEAD: dict[tuple[str, str], tuple[Rule, Rule]] = {("whole_power", kind): _WHOLE for kind in "iuf"} | {
+    ("power", "f"): (lambda y, lanes: exponents.chosen(y, lanes), _power_by),
+} | _DIVISIONS
