@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from charts import draw
 from measures import STARTED, together
@@ -40,25 +39,26 @@ WANTED = {
     "peak": 1.0,
 }
 Found = dict[str, list[float]]
+Others = dict[str, float]
 
 
-def measured(program: Program) -> Found:
-    """Everything of one program: what was measured -> [Celadon, JAX, and others]."""
+def measured(program: Program) -> tuple[Found, Others]:
+    """Everything of one program: what was measured -> [Celadon, JAX]; and steady calls of other libraries."""
     seen: dict[str, list[list[float]]] = {}
     for _ in range(FIRSTS):
         with tempfile.TemporaryDirectory() as folder:
-            ours = _first("celadon", program, folder)
-            warm = _first("celadon", program, folder)
-            theirs = _first("jax", program, folder)
+            ours = _in_process("celadon", program, folder)
+            warm = _in_process("celadon", program, folder)
+            theirs = _in_process("jax", program, folder)
         rows = {key: [ours[key], theirs[key]] for key in ours}
         rows["first call, warm disk cache"] = [warm["first call"], theirs["first call"]]
         for key, pair in rows.items():
             seen.setdefault(key, []).append(pair)
     firsts = {key: [statistics.median(side) for side in zip(*pairs, strict=True)] for key, pairs in seen.items()}
-    return firsts | together(program, ROUNDS)
+    return firsts | together(program, ROUNDS), _in_process("others", program)
 
 
-def _first(side: str, program: Program, folder: str) -> dict[str, float]:
+def _in_process(side: str, program: Program, folder: str = "") -> dict[str, float]:
     here = Path(__file__).parent / "measures.py"
     environment = {**os.environ, **ENVIRONMENT, "CELADON_CACHE_DIR": folder, STARTED: repr(time.time())}
     done = subprocess.run(
@@ -71,7 +71,7 @@ def means(results: dict[str, Found]) -> dict[str, float]:
     """The geometric mean over programs of JAX / Celadon, by what was measured."""
     ratios: dict[str, list[float]] = {}
     for found in results.values():
-        for what, (ours, theirs, *_) in found.items():
+        for what, (ours, theirs) in found.items():
             ratios.setdefault(what, []).append(theirs / ours)
     return {what: _geometric(found) for what, found in ratios.items()}
 
@@ -92,10 +92,22 @@ def show(results: dict[str, Found]) -> None:
     Console(width=None if sys.stdout.isatty() else 170).print(table)
 
 
+def show_others(results: dict[str, Found], others: dict[str, Others]) -> None:
+    """Steady calls of libraries other than JAX, where the program can be written in them and they are installed."""
+    names = list(dict.fromkeys(name for found in others.values() for name in found))
+    table = Table("", "Celadon", *names, title="a steady call in milliseconds (and how many times Celadon's)")
+    for program, found in others.items():
+        if found:
+            ours = results[program]["steady"][0]
+            cells = [f"{found[name] * 1e3:.3g} ({found[name] / ours:.2f}x)" if name in found else "" for name in names]
+            table.add_row(program, f"{ours * 1e3:.3g}", *cells)
+    Console(width=None if sys.stdout.isatty() else 130).print(table)
+
+
 def _cell(found: list[float] | None, what: str) -> str:
     if found is None:
         return ""
-    ours, theirs = found[:2]
+    ours, theirs = found
     ratio = theirs / ours
     colour = "green" if ratio >= WANTED[what] else "yellow" if ratio >= 0.95 else "red"
     scaled = ours / 1e6 if what == "peak" else ours * 1e3
@@ -118,22 +130,25 @@ def main() -> None:
         _on_processors(arguments.threads)
     compiled_to_bytecode()
     results: dict[str, Found] = {}
+    others: dict[str, Others] = {}
     with Progress(console=Console(stderr=True)) as progress:
         chosen = named(arguments.words)
         task = progress.add_task("", total=len(chosen))
         for program in chosen:
             progress.update(task, description=program.name)
-            results[program.name] = measured(program)
+            results[program.name], others[program.name] = measured(program)
             progress.advance(task)
             if arguments.json:
-                _write(arguments.json, results)
+                _write(arguments.json, results, others)
     show(results)
+    show_others(results, others)
     if arguments.svg:
         draw(results, arguments.svg)
 
 
-def _write(path: str, results: dict[str, Found]) -> None:
-    content: dict[str, Any] = {"processors": len(os.sched_getaffinity(0)), "means": means(results), "programs": results}
+def _write(path: str, results: dict[str, Found], others: dict[str, Others]) -> None:
+    processors = len(os.sched_getaffinity(0))
+    content = {"processors": processors, "means": means(results), "programs": results, "steady calls of others": others}
     Path(path).write_text(json.dumps(content, indent=1) + "\n")
 
 

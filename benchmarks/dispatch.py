@@ -1,6 +1,6 @@
 """What a call costs beside the work it does: JAX, Celadon, and Celadon with its calls through Python, measured in turn.
 
-    python benchmarks/dispatch.py [--rounds N]
+python benchmarks/dispatch.py [--rounds N]
 """
 
 from __future__ import annotations

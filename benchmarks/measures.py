@@ -1,7 +1,7 @@
 """What is measured of one program: in this process, both sides in turn (steady calls, new shapes, new static values); or one
-side in a process of its own (first call, time from the process's start, peak memory).
+side in a process of its own (first call, time from the process's start, peak memory; other libraries).
 
-    python benchmarks/measures.py celadon "scale_add 2048x2048"     one side's first call, as JSON
+    python benchmarks/measures.py celadon "scale_add 2048x2048"     one side's first call, as JSON; or jax, or others
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from programs import named
+import optree
+from programs import named, with_numba, with_torch
 from programs.program import Program
 from sides import alternate, load, timed
 
@@ -76,16 +77,19 @@ def wait(result: Any) -> None:
 
 
 def together(program: Program, rounds: int) -> dict[str, list[float]]:
-    """Medians of both sides, Celadon first, by what was measured; NumPy's third where it can run the program."""
+    """Medians of Celadon and JAX by what was measured."""
     cases = [Case(side, program) for side in ("celadon", "jax")]
-    calls = [case.steady() for case in cases]
-    if program.numpy:
-        calls.append(_with_numpy(program))
-    found = {"steady": alternate(*calls, rounds=rounds)}
+    found = {"steady": alternate(*[case.steady() for case in cases], rounds=rounds)}
     found["new shape"] = _fresh([case.new_shape for case in cases])
     if program.static:
         found["new static value"] = _fresh([case.new_value for case in cases])
     return found
+
+
+def elsewhere(program: Program, rounds: int) -> dict[str, float]:
+    """Medians of a steady call in the other libraries that can express the program; their threads would disturb others."""
+    calls = {name: call for name, make in _OTHERS.items() if (call := make(program)) is not None}
+    return dict(zip(calls, alternate(*calls.values(), rounds=rounds), strict=True))
 
 
 def _fresh(measures: list[Callable[[int], float]]) -> list[float]:
@@ -94,18 +98,43 @@ def _fresh(measures: list[Callable[[int], float]]) -> list[float]:
     return [statistics.median(s) for s in seconds]
 
 
-def _with_numpy(program: Program) -> Callable[[], float]:
+def _with_numpy(program: Program) -> Callable[[], float] | None:
     import numpy
 
-    function, sets = program.build(None, numpy), [program.given(seed) for seed in (0, 1)]
+    return _steady(program.build(None, numpy), program, lambda x: x) if program.numpy else None
+
+
+def _with_numba(program: Program) -> Callable[[], float] | None:
+    return _steady(with_numba.function_of(program), program, lambda x: x)
+
+
+def _with_torch(program: Program) -> Callable[[], float] | None:
+    function = with_torch.function_of(program)
+    if function is None:
+        return None
+    import torch
+
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    return _steady(function, program, torch.as_tensor)
+
+
+def _steady(function: Callable[..., Any] | None, program: Program, place: Callable[[Any], Any]) -> Callable[[], float] | None:
+    """Seconds of a call of a library that waits for its results, the two sets of arguments in turn."""
+    if function is None:
+        return None
+    sets = [optree.tree_map(place, program.given(seed)) for seed in (0, 1)]
     options = program.options()
 
     def both() -> None:
         for arguments in sets:
             function(*arguments, **options)
 
+    both()
     repeat = max(1, int(SHORTEST / timed(both)))
     return lambda: timed(both, repeat) / 2
+
+
+_OTHERS = {"NumPy": _with_numpy, "numba": _with_numba, "torch.compile": _with_torch}
 
 
 def first(side: str, program: Program) -> dict[str, float]:
@@ -132,7 +161,7 @@ def _peak() -> float:
 def main() -> None:
     side, name = sys.argv[1:]
     [program] = [program for program in named([name]) if program.name == name]
-    print(json.dumps(first(side, program)))
+    print(json.dumps(elsewhere(program, 9) if side == "others" else first(side, program)))
 
 
 if __name__ == "__main__":
