@@ -70,7 +70,8 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _mirrors(path: Path, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """A JAX signature, a command, whose parameters are its options, or a rule of an op, which has the op's parameters too."""
-    if relative(path).startswith("transforms/") and function.name.startswith("_") and function.args.kwonlyargs:
+    rule = function.name.startswith("_") or function.name.endswith("_rule")
+    if relative(path).startswith("transforms/") and rule and function.args.kwonlyargs:
         return len(function.args.args) <= 3
     commands = relative(path) == "__main__.py" and any("command" in ast.unparse(d) for d in function.decorator_list)
     return commands or (relative(path), function.name) in MIRRORING_FUNCTIONS

@@ -52,7 +52,8 @@ def _any(marks: Sequence[Mask]) -> Mask:
 # Derivatives
 
 
-def _tangent(primals: Values, tangents: Values, *, branches: Sequence[Program]) -> Rule:
+def tangent_rule(primals: Values, tangents: Values, *, branches: Sequence[Program]) -> Rule:
+    """The results and their tangents, of which those that are not moved are None."""
     index, *operands = primals
     marks = moving(tangents[1:])
     if isinstance(tracing.active(), Linear):
@@ -127,7 +128,8 @@ def _reading(part: Linearized, own: Sequence[int], types: Sequence[ArrayType], o
 # Backwards
 
 
-def _transpose(cts: Values, operands: Values, *, branches: Sequence[Program]) -> list[Any]:
+def transpose_rule(cts: Values, operands: Values, *, branches: Sequence[Program]) -> list[Any]:
+    """The cotangents of the operands; None where there is none."""
     index, *rest = operands
     linear, marks = tuple([type(x) is Var for x in rest]), moving(cts)
     backs = [derived.transposed(branch, linear, marks) for branch in branches]
@@ -162,7 +164,7 @@ def _whole(program: Program, own: Sequence[bool], types: Sequence[ArrayType]) ->
 # Batches
 
 
-def _batch(batch: Batch, axes: Sequence[int | None], values: Values, *, branches: Sequence[Program]) -> Rule:
+def batch_rule(batch: Batch, axes: Sequence[int | None], values: Values, *, branches: Sequence[Program]) -> Rule:
     """If members take different branches, all branches run and each member's result is chosen."""
     (index, *operands), (place, *given_axes) = values, axes
     named = batch.size, batch.axis_name
@@ -201,6 +203,3 @@ def _selected(index: Any, column: Sequence[Any]) -> Any:
         here = compare(index, fixed(k, int32), direction="EQ")
         found = select(_spread(here, found.type.shape), column[k], found)
     return found
-
-
-cond.define(tangent=_tangent, transpose=_transpose, batch=_batch)

@@ -25,7 +25,8 @@ def spread(values: Values, marks: Sequence[bool]) -> list[Any]:
     return [next(rest) if mark else None for mark in marks]
 
 
-def _tangent(primals: Values, tangents: Values, *, program: Program) -> tuple[list[Any], list[Any]]:
+def tangent_rule(primals: Values, tangents: Values, *, program: Program) -> tuple[list[Any], list[Any]]:
+    """The results and their tangents, of which those that are not moved are None."""
     marks, given = moving(tangents), [t for t in tangents if t is not None]
     count = len(program.outputs)
     if isinstance(tracing.active(), Linear):
@@ -38,7 +39,8 @@ def _tangent(primals: Values, tangents: Values, *, program: Program) -> tuple[li
     return found[:count], spread(found[count:], forward.moved)
 
 
-def _transpose(cts: Values, operands: Values, *, program: Program) -> list[Any]:
+def transpose_rule(cts: Values, operands: Values, *, program: Program) -> list[Any]:
+    """The cotangents of the operands; None where there is none."""
     linear = tuple([type(x) is Var for x in operands])
     back = derived.transposed(program, linear, moving(cts))
     known = [x for x in operands if type(x) is not Var]
@@ -46,9 +48,7 @@ def _transpose(cts: Values, operands: Values, *, program: Program) -> list[Any]:
     return spread(spread(found, back.moved), linear)
 
 
-def _batch(batch: Batch, axes: Sequence[int | None], values: Values, *, program: Program) -> tuple[list[Any], Sequence[Any]]:
+def batch_rule(batch: Batch, axes: Sequence[int | None], values: Values, *, program: Program) -> tuple[list[Any], Sequence[Any]]:
+    """The results for a whole batch, and the axis of each along which its members lie."""
     mapped = derived.batched(program, tuple(axes), (batch.size, batch.axis_name))
     return call(*values, program=mapped.program), mapped.axes
-
-
-call.define(tangent=_tangent, transpose=_transpose, batch=_batch)

@@ -86,7 +86,8 @@ def _taken(x: Any, axis: int, part: tuple[int, int], stride: int) -> Any:
     return slice_(x, start_indices=starts, limit_indices=limits, strides=inserted((1,) * (len(shape) - 1), axis, stride))
 
 
-def _reduce_tangent(primals: Values, tangents: Values, **params: Any) -> Rule:
+def reduce_tangent_rule(primals: Values, tangents: Values, **params: Any) -> Rule:
+    """The results and their tangents, of which those that are not moved are None."""
     return _through("reduce", folded, primals, tangents, params)
 
 
@@ -106,7 +107,8 @@ def _traced(name: str, function: Any, types: tuple[ArrayType, ...], params: Para
     return remembered(params["body"], key, make)
 
 
-def _reduce_batch(batch: Batch, at: Sequence[int | None], values: Values, /, *, axes: tuple[int, ...], body: Program) -> Rule:
+def reduce_batch_rule(batch: Batch, at: Sequence[int | None], values: Values, /, *, axes: tuple[int, ...], body: Program) -> Rule:
+    """The results for a whole batch, and the axis of each along which its members lie."""
     count = len(values) // 2
     if any(i is not None for i in at[count:]):
         return _batched("reduce", folded, (batch, at), values, {"axes": axes, "body": body})
@@ -206,7 +208,7 @@ def _beside(body: Program, first: Values, second: Values, axis: int, distance: i
     return _chosen(body, near, [_taken(x, axis, (distance, distance + n), 1) for x in second])
 
 
-def _window_tangent(primals: Values, tangents: Values, *, body: Program, **params: Any) -> Rule:
+def window_tangent_rule(primals: Values, tangents: Values, *, body: Program, **params: Any) -> Rule:
     """A sum is linear."""
     if combination(body) == "add" and tangents[1] is None:
         moving = reduce_window(tangents[0], fixed(0, primals[1].type.dtype), body=body, **params)
@@ -214,7 +216,7 @@ def _window_tangent(primals: Values, tangents: Values, *, body: Program, **param
     return _through("reduce_window", slid, primals, tangents, params | {"body": body})
 
 
-def _window_transpose(cts: Values, operands: Values, *, body: Program, **params: Any) -> list[Any]:
+def window_transpose_rule(cts: Values, operands: Values, *, body: Program, **params: Any) -> list[Any]:
     """Of a sum: the cotangents, at the places of their windows, are summed in windows of the same form."""
     x, [ct] = operands[0], cts
     assert type(x) is Var and type(operands[1]) is not Var
@@ -232,7 +234,8 @@ def _window_transpose(cts: Values, operands: Values, *, body: Program, **params:
     return [reduce_window(ct, like(0, ct), body=body, **given)[0], None]
 
 
-def _window_batch(batch: Batch, axes: Sequence[int | None], values: Values, **params: Any) -> Rule:
+def window_batch_rule(batch: Batch, axes: Sequence[int | None], values: Values, **params: Any) -> Rule:
+    """The results for a whole batch, and the axis of each along which its members lie."""
     count = len(values) // 2
     if any(i is not None for i in axes[count:]):
         return _batched("reduce_window", slid, (batch, axes), values, params)
@@ -241,8 +244,7 @@ def _window_batch(batch: Batch, axes: Sequence[int | None], values: Values, **pa
     whole |= {"body": params["body"], "padding": inserted(params["padding"], place, (0, 0))}
     return reduce_window(*xs, *values[count:], **whole), [place] * count
 
-
-reduce.define(tangent=_reduce_tangent, batch=_reduce_batch)
-reduce_window.define(tangent=_window_tangent, transpose=_window_transpose, batch=_window_batch)
-
-__all__ = ["combined", "folded", "slid"]
+__all__ = [
+    "combined", "folded", "reduce_batch_rule", "reduce_tangent_rule", "slid", "window_batch_rule", "window_tangent_rule",
+    "window_transpose_rule",
+]  # fmt: skip

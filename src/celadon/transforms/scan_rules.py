@@ -48,7 +48,8 @@ def arranged(program: Program, order: Sequence[int], results: Sequence[int]) -> 
 # Derivatives
 
 
-def _tangent(primals: Values, tangents: Values, *, body: Program, consts: int, carry: int, **params: Any) -> Rule:
+def tangent_rule(primals: Values, tangents: Values, *, body: Program, consts: int, carry: int, **params: Any) -> Rule:
+    """The results and their tangents, of which those that are not moved are None."""
     marks = [tuple(one) for one in parts(moving(tangents), consts, carry)]
     if isinstance(tracing.active(), Linear):
         return _linear(primals, tangents, (body, consts, carry, params))
@@ -198,7 +199,8 @@ class Backwards(NamedTuple):
     rows: Mask
 
 
-def _transpose(cts: Values, operands: Values, *, body: Program, consts: int, carry: int, **params: Any) -> list[Any]:
+def transpose_rule(cts: Values, operands: Values, *, body: Program, consts: int, carry: int, **params: Any) -> list[Any]:
+    """The cotangents of the operands; None where there is none."""
     asked = tuple([type(x) is Var for x in operands])
     linear = remembered(body, ("linear", asked, consts, carry), lambda: _linear_inputs(body, asked, consts, carry))
     if not all(linear[consts : consts + carry]):
@@ -292,9 +294,10 @@ def _split_first(cts: Values, operands: Values, loop: tuple[Program, int, int, P
 # Batches
 
 
-def _batch(
+def batch_rule(
     batch: Batch, axes: Sequence[int | None], values: Values, *, body: Program, consts: int, carry: int, **params: Any
 ) -> tuple[list[Any], list[Any]]:
+    """The results for a whole batch, and the axis of each along which its members lie."""
     held, state, xs = parts(values, consts, carry)
     held_axes, state_axes, xs_axes = parts(axes, consts, carry)
     row_axes = [None if i is None else max(i - 1, 0) for i in xs_axes]
@@ -313,7 +316,4 @@ def _batch(
     rows = [None if i is None else i + 1 for i in mapped.axes[carry:]]
     return found, [*marks, *rows]
 
-
-scan.define(tangent=_tangent, transpose=_transpose, batch=_batch)
-
-__all__ = ["arranged", "backwards", "either", "given", "parted"]
+__all__ = ["arranged", "backwards", "batch_rule", "either", "given", "parted", "tangent_rule", "transpose_rule"]

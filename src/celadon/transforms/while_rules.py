@@ -34,7 +34,7 @@ def _looped(condition: Program, body: Program, tested: Values, held: Values, car
     return while_loop(*tested, *held, *carry, condition=condition, body=body, **counts)
 
 
-def _tangent(
+def tangent_rule(
     primals: Values, tangents: Values, *, condition: Program, body: Program, condition_consts: int, body_consts: int
 ) -> tuple[list[Any], list[Any]]:
     """The loop of values and tangents; where tangents are recorded, the values are computed once more beside them."""
@@ -73,11 +73,12 @@ def _with_more(condition: Program, types: Sequence[Any]) -> Program:
     return Program(inputs, condition.equations, condition.outputs, condition.captures, condition.name)
 
 
-def _transpose(cts: Values, operands: Values, **params: Any) -> list[Any]:
+def transpose_rule(cts: Values, operands: Values, **params: Any) -> list[Any]:
+    """The cotangents of the operands; None where there is none."""
     raise errors.WhileBackwards(where="")
 
 
-def _batch(
+def batch_rule(
     batch: Batch, axes: Axes, values: Values, *, condition: Program, body: Program, condition_consts: int, body_consts: int
 ) -> tuple[list[Any], list[Any]]:
     tested, held, carry = parts(values, condition_consts, body_consts)
@@ -120,6 +121,3 @@ def _each_its_own(condition: Program, body: Program, tested: Values, held: Value
 
 def _spread(going: Any, shape: tuple[int, ...]) -> Any:
     return broadcast_in_dim(going, shape=shape, broadcast_dimensions=(0,)) if len(shape) > 1 else going
-
-
-while_loop.define(tangent=_tangent, transpose=_transpose, batch=_batch)
