@@ -123,6 +123,20 @@ def test_price_against_jax_prints_ratios(capsys):
     assert code == 0 and "against jax" in out and "static: new value" in out
 
 
+STAGES = ("price", f"{SCALE}:scale_add", "--arg", "x=f32[64,64]", "--static", "s=2.0", "--stages", "--calls", "5")
+
+
+def test_price_by_stages(capsys):
+    code, out, err = run(capsys, *STAGES)
+    assert code == 0 and err == "" and out.isascii()
+    for words in ("the first call:", "LLVM", "first run", "a steady call:", "0 map", "multiply add", "scale.py:", "% #", "GB/s"):
+        assert words in out
+    code, out, _ = run(capsys, *STAGES, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["function"] == "scale_add" and found["steady"]["steps"][0]["flops"] == 2 * 64 * 64
+    assert {part["name"] for part in found["first"]["parts"]} >= {"trace", "fuse", "first run"}
+
+
 def test_the_readme_shows_what_the_command_prints(capsys):
     command = ("price", f"{SCALE}:scale_add", "--arg", "x=f32[2048,2048]", "--static", "s=2.0,3.0,4.0", "--calls", "5")
     shown = re.search(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
@@ -147,6 +161,7 @@ def test_the_readme_shows_what_the_command_prints(capsys):
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--arg", "s=1.0", "--static", "s=1"), "CEL615"),
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s=1", "--against", "numba"), "CEL620"),
     (("price", f"{SCALE}:scale_add", "--arg", "x=f32[2]", "--static", "s='a','b'"), "CEL606"),
+    ((*PRICE, "--stages", "--against", "jax"), "CEL621"),
     (("explain", "CEL999"), "CEL630"),
     (("lower", f"{SCALE}:scale_add", "--arg", "x=f32[2]"), "CEL614"),
     ((*LOWER, "hlo"), "CEL506"),

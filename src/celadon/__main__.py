@@ -27,6 +27,7 @@ Target = Annotated[str, typer.Argument(help="file.py:name or module:name", metav
 ARG = "a traced argument: 'x=f32[2048,2048]', 's=2.0', 'x=data.npy'; may be given several times"
 STATIC = "a static argument and the values it takes: 's=2.0,3.0,4.0'; may be given several times"
 STAGE = "stablehlo, simplified, kernels (what runs, where and how it is split), llvm or asm (the code of the kernels)"
+STAGES = "instead, where the time of a first call goes by stage, and that of a steady call by kernel, and what bounds each"
 CALLS = "steady calls to measure; without it, as many as half a second holds"
 
 Arg = Annotated[list[str] | None, typer.Option("--arg", help=ARG, metavar="NAME=SPEC")]
@@ -50,11 +51,15 @@ def price(
     static: Static = None,
     against: Annotated[str | None, typer.Option(help="measure another library in the same run: jax")] = None,
     calls: Annotated[int | None, typer.Option(min=3, help=CALLS)] = None,
+    stages: Annotated[bool, typer.Option("--stages", help=STAGES)] = False,
     as_json: AsJSON = False,
 ) -> None:
     """What each static argument of a function costs: programs, steady and first calls, debt, cache entries, verdict."""
     from celadon.ledger import against as others, measure, pricing, rendering, sides
 
+    if stages:
+        _show_stages(target, arg, static, (against, calls), as_json)
+        return
     other = others.library(against) if against is not None else None
     with redirect_stdout(sys.stderr):  # what the target prints is no part of the report
         job = _job(target, arg, static, sides.Celadon)
@@ -65,6 +70,29 @@ def price(
         _print_json(found)
     else:
         rendering.show_price(found, rendering.console())
+
+
+def _show_stages(
+    target: str, arg: list[str] | None, static: list[str] | None, options: tuple[str | None, int | None], as_json: bool
+) -> None:
+    """Where the time of a first and of a steady call goes; static arguments have their first value."""
+    from celadon.ledger import charts, first_call, measure, rendering, sides, steady_call
+
+    against, calls = options
+    if against is not None:
+        raise errors.StagesOfAnother(library=against)
+    plan = measure.Plan(calls=calls)
+    with redirect_stdout(sys.stderr):
+        job = _job(target, arg, static, sides.Celadon)
+        with rendering.progress(f"measuring {target}", 2) as advance:
+            first = first_call.first_call(job, plan)
+            advance(1)
+            steady = steady_call.steady_call(job, plan, advance)
+    found = charts.Profile(getattr(job.side.function, "__name__", type(job.side.function).__name__), first, steady)
+    if as_json:
+        _print_json(found)
+    else:
+        rendering.show_profile(found, rendering.console())
 
 
 def _job(target: str, arg: list[str] | None, static: list[str] | None, side: Any) -> Any:

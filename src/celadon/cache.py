@@ -189,7 +189,7 @@ class Binding(NamedTuple):
     compile_seconds: float | None
 
 
-def _typed(bound: Bound, program: Program, structure: Structure) -> Bound:
+def typed(bound: Bound, program: Program, structure: Structure) -> Bound:
     """The same, its results typed as the traced program types them: a convert that only ends weakness was dropped."""
     types = [x.type for x in program.outputs]
     bound = _on_bits(bound, program)
@@ -218,9 +218,11 @@ def _on_bits(bound: Bound, program: Program) -> Bound:
 
 def simplified(program: Program, chosen: Executor) -> Program:
     """A traced program as it is handed to an executor: lowered, with the macro ops that it has kernels for, and simplified."""
-    lowered = compiler.lower(program, chosen.native)
+    with events.Stage("lower"):
+        lowered = compiler.lower(program, chosen.native)
     if not compiler.enable_checks.value:
-        return chosen.adapted(compiler.simplify(lowered))
+        with events.Stage("simplify"):
+            return chosen.adapted(compiler.simplify(lowered))
     compiler.check(program, "trace")
     plain = compiler.check(compiler.simplify(compiler.check(lowered, "lower")), "simplify")
     return compiler.check(chosen.adapted(plain), "adapt")
@@ -229,7 +231,8 @@ def simplified(program: Program, chosen: Executor) -> Program:
 def lifted(lowered: Program, chosen: Executor) -> tuple[Structure, Numbers]:
     """A simplified program without the numbers that an executor takes at run time, and these; all stay with
     `celadon_lifting` off."""
-    return compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
+    with events.Stage("lift"):
+        return compiler.lift(lowered, chosen.takes if lifting.value else compiler.NOTHING)
 
 
 def bind(program: Program) -> Binding:
@@ -248,23 +251,44 @@ def bind(program: Program) -> Binding:
         if known is None:
             known, seconds = resolved(program, skeleton)
         found, structure, numbers = known
-        bound = _typed(found.bind(structure, numbers), program, structure)
+        bound = typed(found.bind(structure, numbers), program, structure)
     bound = origins.watched(bound, program) if nans.watching() else bound
     return Binding(bound, found, time.perf_counter() - start - (seconds or 0.0), seconds)
 
 
-def resolved(program: Program, skeleton: compiler.Skeleton | None = None) -> tuple[Resolved, float | None]:
-    """The executable of a program, its structure and numbers, and the seconds of making it, None if it was there."""
+class Staged(NamedTuple):
+    """A program on its way to an executor: simplified, and taken apart. lacking: ops for which the chosen executor has no
+    kernel, so that its reserve has the program."""
+
+    executor: Executor
+    program: Program
+    structure: Structure
+    numbers: Numbers
+    lacking: list[str]
+
+
+def staged(program: Program) -> Staged:
+    """Lower, simplify and lift a traced program for the executor that the settings choose, or for its reserve.
+
+    Raises `KernelMissing` if it has none.
+    """
     chosen = executor()
     lowered = simplified(program, chosen)
     structure, numbers = lifted(lowered, chosen)
     lacking = [] if store.has(chosen, structure) else chosen.lacks(lowered)
-    if lacking:
-        if chosen.reserve is None:
-            raise errors.KernelMissing(executor=chosen.name, ops=", ".join(lacking), name=program.name)
-        events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
-        chosen = executor(chosen.reserve)
-        structure, numbers = lifted(simplified(program, chosen), chosen)
+    if not lacking:
+        return Staged(chosen, lowered, structure, numbers, lacking)
+    if chosen.reserve is None:
+        raise errors.KernelMissing(executor=chosen.name, ops=", ".join(lacking), name=program.name)
+    events.record("fallback", name=program.name, executor=chosen.name, ops=lacking)
+    reserve = executor(chosen.reserve)
+    lowered = simplified(program, reserve)
+    return Staged(reserve, lowered, *lifted(lowered, reserve), lacking)
+
+
+def resolved(program: Program, skeleton: compiler.Skeleton | None = None) -> tuple[Resolved, float | None]:
+    """The executable of a program, its structure and numbers, and the seconds of making it, None if it was there."""
+    chosen, _, structure, numbers, lacking = staged(program)
     found, seconds = store.get(chosen, structure)
     resolved = found, structure, numbers
     if skeleton is not None and not lacking:

@@ -44,6 +44,28 @@ def timed(kind: str, **facts: Any) -> Generator[dict[str, Any]]:
     record(kind, time.perf_counter() - start, **facts)
 
 
+class Stage:
+    """Times a block as one stage of a call, an event "stage", while somebody listens; costs next to nothing otherwise.
+
+    >>> with watching() as seen, Stage("fuse"):
+    ...     pass
+    >>> seen[0].kind, seen[0].facts["stage"]
+    ('stage', 'fuse')
+    """
+
+    __slots__ = ("name", "start")
+
+    def __init__(self, name: str):
+        self.name, self.start = name, 0.0
+
+    def __enter__(self) -> None:
+        self.start = time.perf_counter()
+
+    def __exit__(self, *raised: object) -> None:
+        if listeners:
+            record("stage", time.perf_counter() - self.start, stage=self.name)
+
+
 @contextmanager
 def watching() -> Generator[list[Event]]:
     """Collect the events of a block in a list.

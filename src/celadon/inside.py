@@ -21,10 +21,7 @@ else:
 
 
 class Made(NamedTuple):
-    """What the stages made of a program: simplified, then its structure, numbers and executable.
-
-    executor: the one that has it, by name. lacking: ops for which the chosen one has no kernel, so that it has it not.
-    """
+    """What the stages made of a program: see `cache.Staged`; and the executable."""
 
     executor: str
     program: Program
@@ -35,14 +32,11 @@ class Made(NamedTuple):
 
 
 def made(program: Program) -> Made:
-    """Take a traced program through the stages; what is in a cache is not compiled again."""
-    chosen = cache.executor()
-    simplified = cache.simplified(program, chosen)
-    lacking = chosen.lacks(simplified)
-    if lacking:
-        chosen = cache.executor("reference")
-        simplified = cache.simplified(program, chosen)
-    structure, numbers = cache.lifted(simplified, chosen)
+    """Take a traced program through the stages; what is in a cache is not compiled again.
+
+    Raises: `KernelMissing` for an op for which the executor has no kernel.
+    """
+    chosen, simplified, structure, numbers, lacking = cache.staged(program)
     return Made(chosen.name, simplified, structure, numbers, cache.store.get(chosen, structure)[0], tuple(lacking))
 
 
@@ -75,10 +69,16 @@ def _stage(name: str) -> _Stage:
 
 def _at(program: Program, stage: str) -> Made:
     found = made(program)
-    if stage != "simplified" and found.executor != "cpu":
-        reason = f"it has no kernel for {', '.join(found.lacking)}" if found.lacking else "it makes none of its own"
-        raise errors.StageAbsent(stage=stage, program=program.name, executor=found.executor, reason=reason)
+    if stage != "simplified":
+        require_kernels(found, stage)
     return found
+
+
+def require_kernels(found: Made, stage: str) -> None:
+    """Refuse what has no kernels of ours: `StageAbsent`."""
+    if found.executor != "cpu":
+        reason = f"the CPU has no kernel for {', '.join(found.lacking)}" if found.lacking else "it makes none of its own"
+        raise errors.StageAbsent(stage=stage, program=found.program.name, executor=found.executor, reason=reason)
 
 
 def _listed(found: Made) -> Any:

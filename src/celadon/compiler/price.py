@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import log2, prod
 
 from celadon.program import Equation, Program
 from celadon.types import is_inexact
@@ -26,12 +26,13 @@ def estimate(program: Program) -> dict[str, float]:
             found = estimate(inner)
             flops, bytes_accessed = flops + found["flops"], bytes_accessed + found["bytes accessed"]
             continue
-        flops += _flops(equation)
+        flops += flops_of(equation)
         bytes_accessed += sum(x.type.nbytes for x in (*equation.inputs, *equation.outputs))
     return {"flops": flops, "bytes accessed": bytes_accessed}
 
 
-def _flops(equation: Equation) -> float:
+def flops_of(equation: Equation) -> float:
+    """Floating-point operations of one equation, bodies of loops apart."""
     name, out = equation.op.name, equation.outputs[0].type
     if name == "dot_general":
         lhs = equation.inputs[0].type
@@ -42,6 +43,9 @@ def _flops(equation: Equation) -> float:
         return 2.0 * out.size * prod(n for i, n in enumerate(rhs.shape) if i != right[0])
     if name == "reduce_window":
         return float(out.size * max(prod(equation.params["window_dimensions"]) - 1, 0) * len(equation.outputs))
+    if name == "fft":
+        lengths = equation.params["fft_length"]
+        return 5.0 * out.size * sum(map(log2, lengths))
     if name == "scatter":
         return float(equation.inputs[2].type.size)
     if name in _MOVES or not is_inexact(equation.inputs[0].type.dtype if equation.inputs else out.dtype):

@@ -110,9 +110,10 @@ def library(key: str, text: Callable[[], str], names: tuple[str, ...]) -> link.L
 
 
 # What runs once a trip or a piece is emitted without optimization, in half the time; only what runs once a step is not.
-_DRIVER = """
+ATTRIBUTES = """
 attributes #0 = { noinline optnone }
-
+"""
+_RUN = """
 define void @run(ptr %steps, i64 %count) {
 entry:
   %none = icmp eq i64 %count, 0
@@ -144,7 +145,8 @@ next:
 out:
   ret void
 }
-
+"""
+STEPS = """
 define void @copy(ptr %t, i64 %lo, i64 %hi) {
 entry:
   %to = load ptr, ptr %t
@@ -437,3 +439,4 @@ out:
   ret void
 }
 """.replace("NUMBERS", ", ".join(f"i8 {i}" for i in range(64)))
+_DRIVER = ATTRIBUTES + _RUN + STEPS

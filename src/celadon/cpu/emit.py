@@ -55,7 +55,8 @@ def compiled(kernels: Sequence[Kernel]) -> Compiled:
     found = {name: code for name in digests if (code := _known.get(name)) is not None}
     missing = {name: kernel for name, kernel in zip(digests, kernels, strict=True) if name not in found}
     if missing:
-        stored = _from_disk(sorted(missing))
+        with events.Stage("store"):
+            stored = _from_disk(sorted(missing))
         events.record("store_hit" if stored else "store_miss", kernels=len(stored))
         found.update(stored)
     fresh = {name: kernel for name, kernel in missing.items() if name not in found}
@@ -74,16 +75,26 @@ def text(kernels: dict[str, Kernel]) -> str:
 
 
 def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:
-    functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
-    parts = _parts({name: len(function.text()) for name, function in functions.items()})
-    codes = llvm.compile_texts([ir.module([functions[name] for name in names]) for names in parts])
+    with events.Stage("emit"):
+        functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
+        parts = _parts({name: len(function.text()) for name, function in functions.items()})
+        texts = [ir.module([functions[name] for name in names]) for names in parts]
+    with events.Stage("LLVM"):
+        codes = llvm.compile_texts(texts)
+    with events.Stage("store"):
+        store.save_soon(_entries(parts, codes))
+    with events.Stage("link"):
+        loaded = [_loaded(code, names) for names, code in zip(parts, codes, strict=True)]
+    return {name: code for found in loaded for name, code in found.items()}
+
+
+def _entries(parts: Sequence[Sequence[str]], codes: Sequence[bytes]) -> dict[str, bytes]:
+    """What goes to disk: objects, and for each kernel the names of those that are in its object."""
     entries: dict[str, bytes] = {}
     for names, code in zip(parts, codes, strict=True):
         entries[_object_key(names)] = code
         entries.update({f"kernel {name}": "\n".join(names).encode() for name in names})
-    store.save_soon(entries)
-    loaded = [_loaded(code, names) for names, code in zip(parts, codes, strict=True)]
-    return {name: code for found in loaded for name, code in found.items()}
+    return entries
 
 
 def _parts(sizes: dict[str, int]) -> list[list[str]]:

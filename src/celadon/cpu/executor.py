@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
+from celadon import events
 from celadon.array import Array
 from celadon.compiler.lift import EVERYTHING, Numbers, Structure
 from celadon.compiler.simplify import simplify
@@ -86,13 +87,15 @@ class Executable:
 
     def __init__(self, structure: Structure):
         constants = range(len(structure.program.inputs) - structure.scalars, len(structure.program.inputs))
-        schedule = fuse(structure.program, constants)
+        with events.Stage("fuse"):
+            schedule = fuse(structure.program, constants)
         found = emit.compiled(schedule.kernels)
         self.codes = found.codes
         self.nbytes = sum(code.nbytes for code in found.codes)
         self.kernels, self.compiled = len(found.codes), found.fresh
         addresses = [code.address for code in found.codes]
-        self.outline = outlined(schedule, structure.program, structure.arrays, structure.scalars, addresses)
+        with events.Stage("plan"):
+            self.outline = outlined(schedule, structure.program, structure.arrays, structure.scalars, addresses)
         self._plans: dict[tuple[tuple[Shape, ...], tuple[Any, ...]], bound.Frames] = {}
         self._sources: dict[bool, CodeType] = {}
         self._lock = threading.Lock()
@@ -102,9 +105,11 @@ class Executable:
         key = (numbers.shapes, numbers.integers)
         frames = self._plans.get(key)
         if frames is None:
-            plan = planned(self.outline, structure.program)
+            with events.Stage("plan"):
+                plan = planned(self.outline, structure.program)
             with self._lock:
                 frames = self._plans.setdefault(key, bound.Frames(plan, self._sources))
                 if len(self._plans) > _PLANS_AT_MOST:
                     self._plans.pop(next(iter(self._plans)))
-        return bound.call(frames, self, structure, numbers)
+        with events.Stage("bind"):
+            return bound.call(frames, self, structure, numbers)

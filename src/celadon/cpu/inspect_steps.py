@@ -130,7 +130,14 @@ class Viewer:
             if index not in found:
                 found.add(index)
                 pending += self._before(index, given)
-        return [self.equations[i] for i in sorted(found)]
+        made = found or {self.producers[n] for n in map(self._viewed, purpose.reads) if n in self.producers}
+        return [self.equations[i] for i in sorted(made)]
+
+    def _viewed(self, number: int) -> int:
+        """What a view that no equation makes is one of."""
+        while number in self.views and number not in self.producers:
+            number = self.views[number][1]
+        return number
 
     def _before(self, index: int, given: set[int]) -> list[int]:
         """The equations that make what an equation reads and nothing stored."""

@@ -28,11 +28,13 @@ class Argument(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A routine's name in the library, its arguments, how many of them are characters, and its cost in nanoseconds."""
+    """A routine's name in the library, its arguments, how many of them are characters, and, roughly, its floating-point
+    operations and nanoseconds."""
 
     name: str
     arguments: list[Argument]
     characters: int
+    flops: float
     nanoseconds: float
 
 
@@ -81,7 +83,7 @@ class Shapes:
     def call(self, name: str, *arguments: Argument | list[Argument], cost: float) -> Call:
         flat = [one for x in arguments for one in ([x] if isinstance(x, Argument) else x)]
         characters = sum(x.letter == "l" and len(x.value) == 1 for x in flat)
-        return Call(name, flat, characters, _CALL + cost * _NANOSECONDS * self.dtype.itemsize)
+        return Call(name, flat, characters, float(cost), _CALL + cost * _NANOSECONDS * self.dtype.itemsize)
 
 
 def integer(n: int) -> Argument:

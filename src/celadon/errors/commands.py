@@ -185,6 +185,25 @@ class ComparisonUnknown(CeladonError, ValueError):
     cured = "from celadon.ledger import against; against.library('jax')"
 
 
+class StagesOfAnother(CeladonError, ValueError):
+    code = "CEL621"
+    title = "Stages are shown of Celadon only"
+    message = "celadon price --stages can't look into '{library}'"
+    cause = "What is shown are Celadon's own stages and kernels; another library has none of them."
+    cure = "Leave out --stages to compare, or --against to look inside."
+    when = "When celadon price is given --stages and --against together."
+    trigger = (
+        "from celadon import __main__ as command\n"
+        "command.price('math:sqrt', against='jax', stages=True)"
+    )
+    cured = (
+        "import contextlib, io\nfrom celadon import __main__ as command\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    command.price('celadon.numpy:exp', ['x=f32[8]'], calls=3, stages=True)"
+    )
+    related = ("CEL620",)
+
+
 class CodeUnknown(CeladonError, LookupError):
     code = "CEL630"
     title = "There is no such code in the catalogue"

@@ -12,38 +12,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.syntax import Syntax
 from rich.text import Text
 
+from celadon.ledger import charts
+from celadon.ledger.charts import Profile
+from celadon.ledger.figures import Rows, duration, number
 from celadon.ledger.measure import Advance, Interval
 from celadon.ledger.pages import Page
 from celadon.ledger.pricing import Comparison, FirstCall, Price, StaticPrice, Steps, Way
-
-Rows = list[list[str]]
-
-_UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
 
 def console() -> Console:
     """The terminal; as wide as a program's lines when the output goes elsewhere."""
     return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False)
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people, with three digits.
-
-    >>> duration(0.00533), duration(2.5e-06), duration(1.5)
-    ('5.33 ms', '2.50 us', '1.50 s')
-    """
-    unit, size = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
-    value = seconds / size
-    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
-
-
-def number(value: float) -> str:
-    """A ratio or a count for people.
-
-    >>> number(0.123), number(26.12), number(1234.5)
-    ('0.12', '26.1', '1,234')
-    """
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def show_price(price: Price, out: Console) -> None:
@@ -123,12 +102,14 @@ def _show_table(title: str, table: Rows, out: Console) -> None:
     _show_rows(table, out)
 
 
-def _show_rows(table: Rows, out: Console, left: int = 1) -> None:
-    """Aligned columns under a heading, the first `left` of them to the left; nothing is cut, however narrow `out` is."""
+def _show_rows(table: Rows, out: Console, left: Sequence[int] = (0,)) -> None:
+    """Aligned columns under a heading, the `left` ones to the left; nothing is cut, however narrow `out` is."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for k, row in enumerate(table):
-        cells = [x.ljust(n) if i < left else x.rjust(n) for i, (x, n) in enumerate(zip(row, widths, strict=True))]
-        out.print(Text(f"  {'    '.join(cells)}".rstrip(), style="" if k else "dim"), soft_wrap=True)
+        cells = [x.ljust(n) if i in left else x.rjust(n) for i, (x, n) in enumerate(zip(row, widths, strict=True))]
+        line = Text(f"  {'    '.join(cells)}".rstrip(), style="" if k else "dim")
+        line.highlight_regex(r"(?<=% )[#|]+", "cyan")  # bars
+        out.print(line, soft_wrap=True)
 
 
 def _ways(static: StaticPrice) -> list[tuple[str, Way]]:
@@ -244,6 +225,21 @@ def show_stage(text: str, stage: str) -> None:
     console().print(marked, soft_wrap=True, end="")
 
 
+def show_profile(profile: Profile, out: Console) -> None:
+    """Print where the time of a function's calls goes."""
+    first, steady = profile.first, profile.steady
+    out.print(Text(profile.function, style="bold"))
+    out.print(Text(f"\n  the first call: {duration(first.seconds)}, by stage"))
+    _show_rows(charts.first_rows(first), out, (0, 2))
+    threads = f"at most {_count(steady.threads, 'thread')}"
+    interval = f"{duration(steady.steady.median)} ({_bounds(steady.steady)}, {steady.steady.calls} calls, {threads})"
+    out.print(Text(f"\n  a steady call: {interval}, by step"), soft_wrap=True)
+    _show_rows(charts.steady_rows(steady), out, (0, 1, 2, 3, 5, 9, 10, 11))
+    out.print()
+    for text in charts.facts(steady):
+        out.print(f"  {text}", soft_wrap=True)
+
+
 def show_page(page: Page, out: Console) -> None:
     """Print one page of the catalogue."""
     out.print(Text.assemble((f"{page.code}  {page.name}", "bold"), f"  ({page.kind})"))
@@ -259,7 +255,7 @@ def show_page(page: Page, out: Console) -> None:
 
 def show_pages(pages: Sequence[Page], out: Console) -> None:
     """Print the list of all errors."""
-    _show_rows([["code", "name", "title"], *([page.code, page.name, page.title] for page in pages)], out, left=3)
+    _show_rows([["code", "name", "title"], *([page.code, page.name, page.title] for page in pages)], out, left=(0, 1, 2))
 
 
 @contextmanager

@@ -119,8 +119,8 @@ def stages(seen: Sequence[Event], total: float) -> Stages:
     >>> stages([Event("trace", 1.0, 0.5, {}), Event("compile", 2.0, 0.25, {})], 1.0)
     Stages(trace=0.5, lower=0.0, compile=0.25, run=0.25)
     """
-    traces = _outermost([event for event in seen if event.kind == "trace"])
-    rest = [event for event in seen if event.kind != "trace" and not any(_within(event, t) for t in traces)]
+    traces = outermost([event for event in seen if event.kind == "trace"])
+    rest = [event for event in seen if event.kind != "trace" and not any(within(event, t) for t in traces)]
     spent = dict.fromkeys(STAGES.values(), 0.0)
     for event in (*traces, *rest):
         if event.kind in STAGES:
@@ -128,9 +128,11 @@ def stages(seen: Sequence[Event], total: float) -> Stages:
     return Stages(**spent, run=max(0.0, total - sum(spent.values())))
 
 
-def _outermost(seen: Sequence[Event]) -> list[Event]:
-    return [event for event in seen if not any(_within(event, other) for other in seen if other is not event)]
+def outermost(seen: Sequence[Event]) -> list[Event]:
+    """The events that no other one holds."""
+    return [event for event in seen if not any(within(event, other) for other in seen if other is not event)]
 
 
-def _within(event: Event, other: Event) -> bool:
+def within(event: Event, other: Event) -> bool:
+    """Whether an event happened while another did."""
     return other.at - other.seconds <= event.at - event.seconds and event.at <= other.at
