@@ -124,6 +124,7 @@ def test_the_clock_is_true():
     (lambda x: x[cnp.array([1, 2, 3])], X, 4 * 90 + 12, 4 * 90, 0),
     (lambda x: x.astype(cnp.int32) * 2, X, 4 * 1200 + 4, 4 * 1200, 0),
     (lambda x: x.sum(), X, 4 * 1200, 4, 1200),
+    (lambda x: lax.scan(lambda c, a: (c * 0.5 + a, None), 0.0, x)[0], X[:, 0], 4 * 40 + 8, 4, 2 * 40),
     (lambda x: x - 1.0, SQUARE.astype(cnp.bfloat16), 2 * 90_000 + 2, 2 * 90_000, 90_000),
 ])  # fmt: skip
 def test_work_is_counted(function, array, read, written, flops):

@@ -53,7 +53,11 @@ def _body(kernel: Kernel) -> list[str]:
     if isinstance(kernel, Reduce):
         return [*_computed(kernel.body), f"{kernel.op} {_value(kernel.body.results[0])} into {kernel.dtype}"]
     inside = [fact for fact in kernel.facts if isinstance(fact, Body)]
-    return [line for body in inside for line in (*_computed(body), f"result {', '.join(map(_value, body.results))}")]
+    found: list[str] = []
+    for k, body in enumerate(inside):
+        found += [f"part {k}:"] if len(inside) > 1 else []
+        found += [*_computed(body), f"result {', '.join(map(_value, body.results))}"]
+    return found
 
 
 def _computed(body: Body) -> list[str]:

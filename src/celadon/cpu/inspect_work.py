@@ -111,6 +111,9 @@ def _flops(planner: Planner, mark: Mark, launch: Launch, equation: Equation | No
     assert isinstance(kernel, Moved)
     if equation is None:
         return 0.0
+    if kernel.kind == "rounds":
+        rounds = equation.params.get("length", 0)  # of a loop that counts as it runs, not known
+        return float(rounds * sum(_body(fact) for fact in kernel.facts if isinstance(fact, Body)))
     if kernel.kind == "routine":
         return stack_of(equation)[0] * ROUTINES[equation.op.name].make(Shapes(equation)).flops
     return flops_of(equation)

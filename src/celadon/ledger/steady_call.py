@@ -30,8 +30,9 @@ class StepCost:
     path, what, note, kernel, calls, ops, sources: as `StepView` has them. runs: how often it ran. seconds: the median over
     calls of all its runs in a call, of a loop with all that it runs; share: that of the call. read, written, flops: in all
     runs. level: where its data are; bandwidth, rate: bytes and floating-point operations a second as shares of what the
-    machine can do there, on as many threads. bound: "memory", "arithmetic", "latency" (it has hardly begun), "threads" (woken
-    for too little), "Python", "library", "steps" (of a loop), or "instructions": none of the others.
+    machine can do there, on as many threads. bound: "memory", "arithmetic", "threads" (woken for too little), "latency" (it has
+    hardly begun, or each operation waits for another), "Python", "library", "steps" (of a loop), or "instructions": none of
+    the others.
     """
 
     path: str
@@ -177,7 +178,7 @@ class _Costs:
             return "memory" if memory > arithmetic else "arithmetic"
         if threads > 1 and seconds < 3 * self.wake:
             return "threads"
-        if seconds < _SHORT:
+        if seconds < _SHORT or view.what == "rounds":
             return "latency"
         return "library" if view.what == "routine" else "instructions"
 
