@@ -44,3 +44,41 @@ def _bar(start: float, end: float, y: float, colour: str, title: str) -> str:
     x, width = min(start, end), max(abs(end - start), 1.0)
     place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BAR}"'
     return f'<rect {place} fill="{colour}"><title>{escape(title)}</title></rect>'
+
+
+_SIDE, _ROOM, _AT = 420, 60, 200  # of the square in a chart of lines: its side, the room at its left, that at its right
+
+
+def lines(found: Mapping[str, Mapping[int, float]], path: str, axes: tuple[str, str]) -> None:
+    """A line for each name through its points (x -> y), on logarithmic axes with these names."""
+    points = [point for one in found.values() for point in one.items()]
+    (left, right), (low, high) = (_decades([point[k] for point in points]) for k in (0, 1))
+    across = lambda x: _ROOM + _SIDE * (math.log10(x) - left) / (right - left)  # noqa: E731
+    up = lambda y: 20 + _SIDE * (high - math.log10(y)) / (high - low)  # noqa: E731
+    bottom, end = 20 + _SIDE, _ROOM + _SIDE
+    parts: list[str] = []
+    for k in range(left, right + 1):
+        x = across(10.0**k)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="20" y2="{bottom}" stroke="#ddd"/>')
+        parts.append(_text(x, bottom + 16, f"{10**k:,}" if k >= 0 else f"{10.0**k:g}", "#666", "middle"))
+    for k in range(low, high + 1):
+        y = up(10.0**k)
+        parts.append(f'<line x1="{_ROOM}" x2="{end}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(_text(_ROOM - 6, y + 4, f"{10.0**k:g}", "#666", "end"))
+    for (name, one), colour in zip(found.items(), _COLOURS, strict=False):
+        places = [(across(x), up(y)) for x, y in sorted(one.items())]
+        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        if places:
+            parts.append(_text(places[-1][0] + 6, places[-1][1] + 4, name, colour, "start"))
+    parts += [_text(_ROOM + _SIDE / 2, bottom + 34, axes[0], "#666", "middle"), _text(6, 12, axes[1], "#666", "start")]
+    body = "\n".join(parts)
+    Path(path).write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{end + _AT}" height="{bottom + 44}" '
+        f'font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
+    )
+
+
+def _decades(values: Sequence[float]) -> tuple[int, int]:
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return low, max(high, low + 1)

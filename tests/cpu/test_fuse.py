@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import celadon.vocabulary  # noqa: F401
+import celadon
+import celadon.numpy as cnp
 from celadon.cpu.fuse import fuse
 from celadon.cpu.layout import Axis, dense, is_dense, merged
 from celadon.cpu.recipe import Alias, Launch, Map, Reduce, Schedule, digest
@@ -170,3 +171,31 @@ def test_what_reads_a_stored_value_joins_no_unit_that_it_was_made_of():
 
     found = schedule(circle, (4, 4))
     assert len([step for step in launches(found) if not isinstance(found.kernels[step.kernel], Map)]) == 3
+
+
+def long_chain(ops: int) -> Any:
+    def chain(x: Any) -> Any:
+        for k in range(ops // 4):
+            x = op["add"](op["multiply"](op["sine"](x), number(1.0 + k / ops)), op["multiply"](x, number(0.5)))
+        return x
+
+    return chain
+
+
+def test_a_long_chain_is_many_kernels_of_a_few_forms() -> None:
+    """Code for a body takes longer to make than in proportion; what recurs is one kernel, however long the chain is."""
+    for ops in (1000, 4000):
+        found = schedule(long_chain(ops), (3, 5))
+        assert sum(len(found.kernels[step.kernel].body.nodes) for step in launches(found)) == ops
+        assert max(len(kernel.body.nodes) for kernel in found.kernels) <= 128
+        assert len(found.kernels) <= 4
+
+
+def test_where_a_long_chain_is_cut_does_not_show() -> None:
+    def chain(x: Any) -> Any:
+        for k in range(100):
+            x = cnp.sin(x) * (1.0 + k / 100) + x * 0.5
+        return x
+
+    x = cnp.asarray(np.linspace(-2, 2, 15, dtype=np.float32))
+    assert np.asarray(celadon.jit(chain)(x)).tobytes() == np.asarray(chain(x)).tobytes()
