@@ -54,11 +54,20 @@ def read(module: Any) -> Read:
     Raises `Unreadable` for ops, dtypes or forms of ops without a rule.
     """
     reader = Reader(module)
+    if takes_arguments(reader.main):
+        raise Unreadable("a main function with arguments")
     with recorded("main", tracing=False) as record:
         reader.call(reader.entry, [])
         if not reader.checks:
             raise Unreadable("no check in it")
         return Read(record.program([x for pair in reader.pairs for x in pair]), reader.checks)
+
+
+def read_with(module: Any, arguments: Sequence[Any]) -> Program:
+    """The program that a module's main function is for these arguments, with its own results."""
+    reader = Reader(module)
+    with recorded("main", tracing=False) as record:
+        return record.program(reader.call(reader.entry, arguments))
 
 
 class Reader:
@@ -70,11 +79,14 @@ class Reader:
         if len(names) > 1 and "main" not in names:
             raise Unreadable("functions without a main one")
         self.entry = "main" if "main" in names else names[0]
-        if len(self.functions[self.entry].regions[0].blocks[0].arguments):
-            raise Unreadable("a main function with arguments")
         self.values: dict[Any, Any] = {}
         self.checks: list[Check] = []
         self.pairs: list[tuple[Any, Any]] = []
+
+    @property
+    def main(self) -> Any:
+        """The function that is run."""
+        return self.functions[self.entry]
 
     def held(self, x: Any) -> Any:
         """A constant in a dtype that arrays can have."""
@@ -99,6 +111,10 @@ class Reader:
             outputs = [within(x, type) for x, type in zip(outputs, types[len(inputs) :], strict=False)]
             self.values.update(zip(op.results, outputs, strict=False))
         return []
+
+
+def takes_arguments(main: Any) -> bool:
+    return len(main.regions[0].blocks[0].arguments) > 0
 
 
 def _rule(name: str) -> Rule:
@@ -190,4 +206,7 @@ def integers(x: Any) -> tuple[int, ...]:
     return tuple(map(int, concrete(x).reshape(-1)))
 
 
-__all__ = ["Check", "Read", "Reader", "Rule", "Site", "concrete", "integers", "read", "rule", "rules", "scalar", "type_of"]
+__all__ = [
+    "Check", "Read", "Reader", "Rule", "Site", "concrete", "integers", "read", "read_with", "rule", "rules", "scalar",
+    "takes_arguments", "type_of",
+]  # fmt: skip

@@ -17,7 +17,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.stablehlo.session import CRASHED, ERROR, FAILED, PASSED, UNREADABLE
+from tests.stablehlo.session import AGREED, CRASHED, ERROR, FAILED, PASSED, UNREADABLE
 from tests.stablehlo.sources import files
 
 _AT_ONCE = 200  # files that one process runs: what it leaves behind does not pile up
@@ -63,9 +63,10 @@ def _process(paths: Sequence[Path], executor: str, known: set[str]) -> Iterator[
 
 
 def table(found: Sequence[Finding]) -> Table:
-    """A row for each family: how many programs passed, failed or could not be read, and what was lacking."""
+    """A row for each family: how many programs passed, agreed with the reference, failed or could not be read, and what was
+    lacking."""
     shown = Table(box=None)
-    for column in ("family", "passed", "failed", "unreadable", "what is lacking"):
+    for column in ("family", "passed", "agreed", "failed", "unreadable", "what is lacking"):
         shown.add_column(column, justify="left" if column in ("family", "what is lacking") else "right")
     families: dict[str, list[Finding]] = defaultdict(list)
     for one in found:
@@ -79,11 +80,11 @@ def table(found: Sequence[Finding]) -> Table:
 def _counts(members: Sequence[Finding]) -> list[str]:
     counted = Counter(one["word"] for one in members)
     wrong = counted[FAILED] + counted[ERROR] + counted[CRASHED]
-    return [str(counted[PASSED]), str(wrong or ""), str(counted[UNREADABLE] or "")]
+    return [str(counted[PASSED]), str(counted[AGREED] or ""), str(wrong or ""), str(counted[UNREADABLE] or "")]
 
 
 def _lacking(members: Sequence[Finding]) -> str:
-    reasons = Counter(one["reason"][:70] for one in members if one["word"] != PASSED)
+    reasons = Counter(one["reason"][:70] for one in members if one["word"] not in (PASSED, AGREED))
     return "; ".join(f"{count}x {reason}" if count > 1 else reason for reason, count in reasons.most_common(3))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.stablehlo import run
-from tests.stablehlo.session import CRASHED, FAILED, PASSED, UNREADABLE, outcome
+from tests.stablehlo import run, session
+from tests.stablehlo.session import AGREED, CRASHED, FAILED, PASSED, UNREADABLE, outcome
 from tests.stablehlo.sources import Case, cases, files
 from tests.stablehlo.statements import program
 
@@ -61,6 +61,20 @@ def test_how_near_results_must_be(word: str, off: float, passes: bool) -> None:
 def test_what_can_not_be_read_says_why(text: str, reason: str) -> None:
     found = outcome(Case("unreadable", f"func.func @main() {{\n{text}\nreturn\n}}"))
     assert found.word == UNREADABLE and reason in found.reason
+
+
+def test_a_program_of_arguments_is_run_with_drawn_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """func.func @main(%n: tensor<i64>, %x: tensor<?x3xf32>, %y: tensor<5x3xf32>) -> tensor<?x3xf32> {
+      %a = stablehlo.reshape %n : (tensor<i64>) -> tensor<1xi64>
+      %b = stablehlo.constant dense<3> : tensor<1xi64>
+      %s = stablehlo.concatenate %a, %b, dim = 0 : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+      %d = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [0, 1] : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
+      %z = stablehlo.add %d, %y : (tensor<?x3xf32>, tensor<5x3xf32>) -> tensor<?x3xf32>
+      return %z : tensor<?x3xf32>
+    }"""
+    assert outcome(Case("dynamic", text)).word == AGREED
+    monkeypatch.setattr(session, "evaluate", lambda program, arrays: [np.zeros((5, 3), np.float32)])
+    assert outcome(Case("dynamic", text)).word == FAILED
 
 
 def test_xla_decides_the_same_claims() -> None:
