@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celadon import errors, vocabulary as ops
-from celadon.numpy import comparison, elementwise, joining, powers, selection, transcendentals, universal
+from celadon.facade import Lazy
+from celadon.numpy import elementwise, transcendentals
 from celadon.numpy.library import library
 from celadon.numpy.promotion import array, axis_of, fixed_like, inexact
 from celadon.program import literal
 from celadon.transforms.custom_tangents import custom_jvp
+
+if TYPE_CHECKING:
+    from celadon.numpy import comparison, joining, powers, selection, universal
+else:
+    comparison, joining, powers = (Lazy(f"celadon.numpy.{name}") for name in ("comparison", "joining", "powers"))
+    selection, universal = Lazy("celadon.numpy.selection"), Lazy("celadon.numpy.universal")
 
 
 @library()
@@ -32,7 +39,7 @@ def relu(x: Any) -> Any:
     >>> relu(np.array([-1.0, 2.0], "float32"))
     Array([0., 2.], dtype=float32)
     """
-    return universal.maximum(x, 0)
+    return elementwise.maximum(x, 0)
 
 
 def _where_inside(inside: Any, t: Any) -> Any:
@@ -50,7 +57,7 @@ def relu6(x: Any) -> Any:
     >>> relu6(np.array([-1.0, 2.0, 9.0], "float32"))
     Array([0., 2., 6.], dtype=float32)
     """
-    return universal.minimum(universal.maximum(x, 0), 6.0)
+    return elementwise.minimum(elementwise.maximum(x, 0), 6.0)
 
 
 relu6.defjvps(lambda t, out, x: _where_inside((x > 0) & (x < 6), t))
@@ -168,7 +175,7 @@ def celu(x: Any, alpha: Any = 1.0) -> Any:
     >>> celu(np.array([-100.0, 2.0], "float32"))
     Array([-1.,  2.], dtype=float32)
     """
-    return universal.maximum(x, 0.0) + alpha * transcendentals.expm1(universal.minimum(x, 0.0) / alpha)
+    return elementwise.maximum(x, 0.0) + alpha * transcendentals.expm1(elementwise.minimum(x, 0.0) / alpha)
 
 
 @library()

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celadon import errors, vocabulary as ops
+from celadon.facade import Lazy
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import conj, multiply
-from celadon.numpy.joining import stack
 from celadon.numpy.promotion import array, axes_of, converted, operand
-from celadon.numpy.reductions import sum as sum_of
-from celadon.numpy.selection import chosen
 from celadon.numpy.shapes import expanded, moveaxis, ravel, reshape, squeezed
 from celadon.program import fixed, literal
 from celadon.types import canonical, kind, result_type
 from celadon.vocabulary.call import named
+
+if TYPE_CHECKING:
+    from celadon.numpy import joining, reductions, selection
+else:  # a product needs none of them
+    joining, reductions = Lazy("celadon.numpy.joining"), Lazy("celadon.numpy.reductions")
+    selection = Lazy("celadon.numpy.selection")
 
 Axes = tuple[int, ...]
 Dimensions = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
@@ -283,7 +287,7 @@ def _trace(x: Any, *offset: Any, axes: Axes, dtype: Any, number: int | None) -> 
     zeros = ops.broadcast_in_dim(fixed(0, x.type.dtype), shape=x.type.shape, broadcast_dimensions=())
     if x.type.ndim > 2:
         mask = ops.broadcast_in_dim(mask, shape=x.type.shape, broadcast_dimensions=(x.type.ndim - 2, x.type.ndim - 1))
-    return sum_of(chosen(mask, x, zeros), (-2, -1), dtype)
+    return reductions.sum(selection.chosen(mask, x, zeros), (-2, -1), dtype)
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
@@ -311,7 +315,7 @@ def _cross(x: Any, y: Any) -> Any:
     if len(xs) == len(ys) == 2:
         return xs[0] * ys[1] - xs[1] * ys[0]
     xs, ys = (one if len(one) == 3 else [*one, one[0] - one[0]] for one in (xs, ys))
-    return stack([xs[i] * ys[j] - xs[j] * ys[i] for i, j in ((1, 2), (2, 0), (0, 1))], -1)
+    return joining.stack([xs[i] * ys[j] - xs[j] * ys[i] for i, j in ((1, 2), (2, 0), (0, 1))], -1)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from celadon import errors, vocabulary as ops
+from celadon.facade import Lazy
 from celadon.numpy.dtypes import requested
 from celadon.numpy.elementwise import add, maximum, minimum, multiply
 from celadon.numpy.promotion import accept, array, axes_of, axis_of, converted, no_out, operand
-from celadon.numpy.selection import chosen
 from celadon.numpy.shapes import broadcast_to, expanded, ravel
 from celadon.program import fixed, literal
 from celadon.types import DType, bool_, canonical, kind
 from celadon.vocabulary.call import named
 from celadon.vocabulary.reduce import highest, lowest
+
+if TYPE_CHECKING:
+    from celadon.numpy import selection
+else:
+    selection = Lazy("celadon.numpy.selection")
 
 Axes = tuple[int, ...]
 _SMALL_FLOATS = 2
@@ -96,7 +101,7 @@ def _masked(reduction: Reduction, x: Any, options: Options) -> Any:
     dtype, mask = x.type.dtype, operand(options.where, reduction.name)
     accept(f"the argument where of {reduction.name}", mask.type.dtype, "b")
     nothing = reduction.nothing(dtype) if reduction.nothing else _LIMITS[reduction.name](dtype)
-    return chosen(mask, x, fixed(nothing, dtype))
+    return selection.chosen(mask, x, fixed(nothing, dtype))
 
 
 def _scalar(name: str, initial: Any) -> Any:
