@@ -12,6 +12,7 @@ from typing import NamedTuple
 from celadon.cpu.fuse import Fusion, rules
 from celadon.cpu.layout import Layout, dense, merged
 from celadon.cpu.recipe import Kernel, Moved, Node
+from celadon.cpu.vector_products import by_lines
 from celadon.program import Equation, Var
 from celadon.types import ArrayType, DType, Shape, kind, short_name
 from celadon.vocabulary.contract import free_axes
@@ -116,6 +117,8 @@ class _Contraction:
         big = 0 if axes.longer("m") else 1
         ordered = axes.only("bmnk", "bkmn" if self._last_letter(big) in "mn" else "bmnk")
         views = self._views(ordered)
+        if by_lines(self.fusion, views, ordered.letters, self.out):
+            return
         contracted = tuple(i for i, letter in enumerate(ordered.letters) if letter == "k")
         self.fusion.reduce(
             "add", self.fusion.drawn(views, self._product(views, self.sum)), views[0], contracted, self.out

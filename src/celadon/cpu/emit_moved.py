@@ -10,6 +10,7 @@ from celadon.cpu import (
     emit_rounds,
     emit_scatter,
     emit_sort,
+    emit_vectors,
     emit_windows,
 )
 from celadon.cpu.ir import Function
@@ -17,7 +18,7 @@ from celadon.cpu.loops import kernel_function
 from celadon.cpu.recipe import Moved
 
 _kinds = emit_moves.KINDS | emit_contract.KINDS | emit_library.KINDS | emit_scatter.KINDS | emit_convolution.KINDS
-_kinds |= emit_windows.KINDS | {"sort": emit_sort.Sort, "rounds": emit_rounds.Rounds}
+_kinds |= emit_windows.KINDS | emit_vectors.KINDS | {"sort": emit_sort.Sort, "rounds": emit_rounds.Rounds}
 
 
 def emit(kernel: Moved, name: str) -> Function:
