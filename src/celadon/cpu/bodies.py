@@ -3,45 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from celadon.cpu import elements, elementwise
 from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.kinds import itemsize, lanes_for
 from celadon.cpu.loops import Table
-from celadon.cpu.recipe import NUMBER_BYTES, Body, Constant, Place
+from celadon.cpu.recipe import NUMBER_BYTES, Body, Constant, Leaf, Place
 from celadon.cpu.stores import at
 
 Read = Callable[[int], Element]
 _HELD = 12  # numbers in registers; when there are more, each is loaded where it is used
 
 
-class Emission:
-    """A body being emitted into a function, `lanes` elements at a time. Made in the entry block, after extents."""
+class Given(NamedTuple):
+    """The leaves of a body: arrays, by how they are walked; elements that a call does not change; where those lie that are
+    loaded at their use; elements that no innermost loop changes, but one around it."""
 
-    def __init__(self, f: Function, body: Body, lanes: int, table: Table):
+    arrays: dict[int, Walk]
+    scalars: dict[int, Element]
+    numbers: dict[int, Value]
+    around: dict[int, Element]
+
+
+def from_table(f: Function, leaves: Sequence[Leaf], table: Table) -> Given:
+    """Leaves as the words of a kernel's table give them. To be called in the entry block, after extents."""
+    given, numbers = Given({}, {}, {}, {}), _Numbers(table)
+    for k, leaf in enumerate(leaves):
+        if leaf.source == "array":
+            given.arrays[k] = Walk(table, leaf.access)
+        elif leaf.source == "scalar":
+            given.scalars[k] = elements.load(f, table.address(), leaf.dtype)
+        elif leaf.source == "number":
+            given.numbers[k] = numbers.next()
+        elif leaf.source == "iota" and not set(leaf.access) - {"0"}:
+            given.scalars[k] = index_element(f, f.constant("i64", 0), leaf.dtype, 1)
+    return given
+
+
+class Emission:
+    """A body being emitted into a function, `lanes` elements at a time, of the leaves that are given."""
+
+    def __init__(self, f: Function, body: Body, lanes: int, given: Given):
         self.f, self.body, self.lanes = f, body, lanes
-        self.arrays: dict[int, Walk] = {}
-        self.scalars: dict[int, Element] = {}
-        self.numbers: dict[int, Value] = {}  # where those lie that are loaded at their use
+        self.arrays, self.numbers = given.arrays, given.numbers
+        self.scalars = given.scalars | given.around
+        self.around: set[Place] = set(given.around)
         self.ahead: dict[int, Any] = {}  # by node, what is known of its last operand
-        numbers = _Numbers(table)
-        for k, leaf in enumerate(body.leaves):
-            if leaf.source == "array":
-                self.arrays[k] = Walk(table, leaf.access)
-            elif leaf.source == "scalar":
-                self.scalars[k] = elements.load(f, table.address(), leaf.dtype)
-            elif leaf.source == "number":
-                self.numbers[k] = numbers.next()
-            elif not set(leaf.access) - {"0"}:
-                self.scalars[k] = index_element(f, f.constant("i64", 0), leaf.dtype, 1)
         fixed, used = self._fixed()
         for k in fixed:
-            self.scalars[self._first_node + k] = self._node(k, self._scalar)
+            if self._first_node + k in self.around and self._looks_ahead(k):
+                self.ahead[k] = self._ahead(k, 1)
+            self.scalars[self._first_node + k] = self._node(k, self.scalar)
         held = [*self.scalars, *(self.numbers if len(self.numbers) <= _HELD else ())]
         self.splats = {k: self._splat(k) for k in held if k in used}
-        self.ahead = {k: self._ahead(k) for k in range(len(body.nodes)) if k not in fixed and self._looks_ahead(k)}
+        moving = [k for k in range(len(body.nodes)) if k not in fixed and self._looks_ahead(k)]
+        self.ahead.update({k: self._ahead(k, lanes) for k in moving})
 
     @property
     def _first_node(self) -> int:
@@ -56,6 +74,7 @@ class Emission:
             if all(isinstance(x, Constant) or x in still for x in node.operands):
                 still.add(self._first_node + k)
                 fixed.append(k)
+                self.around |= {self._first_node + k} if self.around.intersection(node.operands) else set()
             else:
                 used.update(node.operands)
         return fixed, used
@@ -65,9 +84,10 @@ class Emission:
         dtype = self.body.dtype(place)
         if place in self.numbers and not elements.is_complex(dtype) and itemsize(dtype) * self.lanes <= NUMBER_BYTES:
             return elements.load(self.f, self.numbers[place], dtype, self.lanes)
-        return elements.splat(self.f, self._scalar(place), self.lanes)
+        return elements.splat(self.f, self.scalar(place), self.lanes)
 
-    def _scalar(self, place: Place) -> Element:
+    def scalar(self, place: Place) -> Element:
+        """A value of the body that no loop moves."""
         if isinstance(place, Constant):
             return elements.constant(self.f, place.dtype, place.bits)
         if place not in self.scalars:
@@ -75,15 +95,15 @@ class Emission:
         return self.scalars[place]
 
     def _looks_ahead(self, k: int) -> bool:
-        """Whether a node's last operand is one that no loop moves, and that matters."""
+        """Whether a node's last operand is one that a call does not change, and that matters."""
         node = self.body.nodes[k]
         last = node.operands[-1]
         moves = not isinstance(last, Constant) and last not in self.scalars and last not in self.numbers
-        return not moves and elementwise.looks_ahead(node.op, node.dtype)
+        return not moves and last not in self.around and elementwise.looks_ahead(node.op, node.dtype)
 
-    def _ahead(self, k: int) -> Any:
+    def _ahead(self, k: int, lanes: int) -> Any:
         node = self.body.nodes[k]
-        return elementwise.ahead(node.op, node.dtype, self._scalar(node.operands[-1]), self.lanes)
+        return elementwise.ahead(node.op, node.dtype, self.scalar(node.operands[-1]), lanes)
 
     def _node(self, k: int, value: Callable[[Place], Element]) -> Element:
         node = self.body.nodes[k]
@@ -153,7 +173,7 @@ class Emission:
 
     def scalar_results(self) -> list[Element]:
         """The results of a body without loops."""
-        return [self._scalar(place) for place in self.body.results]
+        return [self.scalar(place) for place in self.body.results]
 
 
 def applied(f: Function, body: Body, values: Sequence[Element], lanes: int = 1) -> list[Element]:

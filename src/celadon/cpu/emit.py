@@ -10,15 +10,16 @@ from weakref import WeakValueDictionary
 
 from celadon import errors, events
 from celadon.cpu import link, llvm, store, threads
-from celadon.cpu.recipe import Kernel, Map, Reduce, digest
+from celadon.cpu.recipe import Kernel, Map, Reduce, Rows, digest
 from celadon.facade import Lazy
 
 if TYPE_CHECKING:
-    from celadon.cpu import emit_map, emit_moved, emit_reduce, ir
+    from celadon.cpu import emit_map, emit_moved, emit_reduce, emit_rows, ir
     from celadon.cpu.ir import Function
 else:  # a kernel that is on disk needs no emitter
     emit_map, emit_moved = Lazy("celadon.cpu.emit_map"), Lazy("celadon.cpu.emit_moved")
-    emit_reduce, ir = Lazy("celadon.cpu.emit_reduce"), Lazy("celadon.cpu.ir")
+    emit_reduce, emit_rows = Lazy("celadon.cpu.emit_reduce"), Lazy("celadon.cpu.emit_rows")
+    ir = Lazy("celadon.cpu.ir")
 
 
 _WORTH_A_THREAD = 4000  # characters of IR: less than a module's own cost
@@ -27,7 +28,9 @@ _WORTH_A_THREAD = 4000  # characters of IR: less than a module's own cost
 def _emitted(kernel: Kernel, name: str) -> Function:
     if isinstance(kernel, Map):
         return emit_map.emit(kernel, name)
-    return emit_reduce.emit(kernel, name) if isinstance(kernel, Reduce) else emit_moved.emit(kernel, name)
+    if isinstance(kernel, Reduce):
+        return emit_reduce.emit(kernel, name)
+    return emit_rows.emit(kernel, name) if isinstance(kernel, Rows) else emit_moved.emit(kernel, name)
 
 
 class Code:

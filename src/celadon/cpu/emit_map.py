@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celadon.cpu import elements
-from celadon.cpu.bodies import Emission, Walk, lane_indices, lanes_of
+from celadon.cpu.bodies import Emission, Walk, from_table, lane_indices, lanes_of
 from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.loops import Loop, Table, kernel_function, smaller
@@ -37,7 +37,7 @@ class _Nest:
         self.tiles = {k: room(f, leaf.dtype, self.lanes**2) for k, leaf in leaves if "t" in leaf.access}
         table = Table(f)
         self.extents = [table.word() for _ in range(kernel.loops)]
-        self.emission = Emission(f, kernel.body, self.lanes, table)
+        self.emission = Emission(f, kernel.body, self.lanes, from_table(f, kernel.body.leaves, table))
         self.writes = [Walk(table, access) for access in kernel.writes]
         self.indices: list[Value] = []
         self.row: Value | None = None  # within a block

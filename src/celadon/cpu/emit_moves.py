@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from celadon.cpu import elements, elementwise
 from celadon.cpu.bodies import Walk
 from celadon.cpu.elements import Element
-from celadon.cpu.emit_reduce import accumulated, start_bits
+from celadon.cpu.emit_lines import accumulated, start_bits
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.kinds import lanes_for
 from celadon.cpu.loops import WORD, Loop, Table

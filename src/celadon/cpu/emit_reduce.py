@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from celadon.cpu import elements, elementwise
-from celadon.cpu.bodies import Emission
+from celadon.cpu import elements
+from celadon.cpu.bodies import Emission, from_table
 from celadon.cpu.elements import Element
+from celadon.cpu.emit_lines import WAYS, Combination, Ends, along
 from celadon.cpu.ir import Function, Value
-from celadon.cpu.kinds import lanes_for
-from celadon.cpu.loops import Loop, Table, kernel_function, smaller
+from celadon.cpu.loops import Loop, Table, advanced, digits_of, kernel_function, smaller
 from celadon.cpu.recipe import Reduce
 from celadon.cpu.stores import Store, at
-from celadon.types import from_short
-from celadon.vocabulary.reduce import highest, lowest
 
-WAYS = 4
 _LIGHT, _MIDDLING = 2, 6
 
 
@@ -39,16 +34,6 @@ def emit(kernel: Reduce, name: str) -> Function:
     return f
 
 
-def start_bits(op: str, dtype: str) -> bytes:
-    """What a reduction by an op starts from."""
-    known = from_short[dtype]
-    if op in ("maximum", "minimum"):
-        return (lowest if op == "maximum" else highest)(known).tobytes()
-    if op == "and":
-        return np.invert(known.type(0)).tobytes()
-    return known.type(op == "multiply").tobytes()
-
-
 class _Nest:
     """What rows and columns share: the table, the walk over kept loops, the loops over reduced ones."""
 
@@ -59,55 +44,35 @@ class _Nest:
 
     def __init__(self, f: Function, kernel: Reduce):
         self.f, self.kernel = f, kernel
-        self.lanes = lanes_for([accumulated(kernel.dtype)])  # of the sum alone: the order must not depend on the body
+        self.combine = Combination(f, kernel.op, kernel.body.result_dtypes[0], kernel.dtype)
+        self.lanes = self.combine.lanes
         self.store = Store(f, kernel.dtype, self.lanes)
         table = Table(f)
         self.extents = [table.word() for _ in kernel.reduced]
         self.length, self.pieces = table.word(), table.word()
         if self.columns:
             self.width, self.blocks, self.together = table.word(), table.word(), table.word()
-        self.emission = Emission(f, kernel.body, self.lanes, table)
+        self.emission = Emission(f, kernel.body, self.lanes, from_table(f, kernel.body.leaves, table))
         self.target = table.address()
         inner = len(kernel.reduced) - 1
         self.kept = [
             k for k, letter in enumerate(kernel.reduced) if letter == "k" and not (self.columns and k == inner)
         ]
         self.reduced = [k for k, letter in enumerate(kernel.reduced) if letter == "r"]
-        self.dtype = accumulated(kernel.dtype)
-
-    def combined(self, x: Element, y: Element) -> Element:
-        return elementwise.emit(self.kernel.op, [x, y], [self.dtype] * 2, self.dtype, {})
-
-    def start(self, lanes: int) -> Element:
-        return elements.constant(self.f, self.dtype, start_bits(self.kernel.op, self.dtype), lanes)
-
-    def finished(self, x: Element) -> Element:
-        if self.dtype == self.kernel.dtype:
-            return x
-        return elementwise.emit("convert", [x], [self.dtype], self.kernel.dtype, {"new_dtype": self.kernel.dtype})
-
-    def accumulating(self, x: Element) -> Element:
-        """A value of the body in the dtype in which values are combined."""
-        return self._converted(x, self.kernel.body.result_dtypes[0])
-
-    def _converted(self, x: Element, source: str) -> Element:
-        if source == self.dtype:
-            return x
-        return elementwise.emit("convert", [x], [source], self.dtype, {"new_dtype": self.dtype})
 
     def emit(self) -> None:
         """Walk the range with an odometer: one division a digit at the start, then additions."""
         f = self.f
         _, low, high = f.parameters
         sizes = [self.extents[k] for k in self.kept] + [self.pieces] + ([self.blocks] if self.columns else [])
-        with Loop(f, low, high, 1, _digits(f, low, sizes)) as loop:
+        with Loop(f, low, high, 1, digits_of(f, low, sizes)) as loop:
             digits = loop.values
             pointers = self._pointers(digits[: len(self.kept)])
             piece = digits[len(self.kept)]
             first = piece * self.length
             stop = smaller(first + self.length, self.extents[self.reduced[0]])
             self.one(loop.index, digits, pointers, first, stop)
-            loop.next = _advanced(f, digits, sizes)
+            loop.next = advanced(f, digits, sizes)
 
     def _pointers(self, indices: Sequence[Value]) -> list[Value]:
         found = self.emission.pointers
@@ -128,7 +93,7 @@ class _Nest:
     def value(self, pointers: Sequence[Value], indices: Sequence[Value], last: Value) -> Element:
         by_leaf = dict(zip(self.emission.arrays, pointers, strict=True))
         results = self.emission.results(lambda leaf: self.emission.read(leaf, by_leaf.get(leaf), indices, last))
-        return self.accumulating(results[0])
+        return self.combine.accumulating(results[0])
 
     def loops(
         self, ranges: Sequence[tuple[int, Value, Value]], pointers: list[Value], sums: list[Element],
@@ -162,30 +127,27 @@ class _Rows(_Nest):
 
             return self._along(inner_first, inner_stop, sums, value)
 
-        sums = self.loops(ranges[:-1], pointers, [self.start(self.lanes)] * WAYS, inside)
-        total = self.finished(_across(f, _tree(sums, self.combined), self.lanes, self.combined))
+        total = self.combine.finished(self.combine.total(self.loops(ranges[:-1], pointers, self.combine.sums, inside)))
         elements.store(f, total, at(f, self.target, index, self.kernel.dtype), self.kernel.dtype)
 
     def _along(
         self, first: Value, stop: Value, sums: list[Element], value: Callable[[Value], Element]
     ) -> list[Element]:
-        """Vector v goes to sum v modulo the number of sums; a heavy body is emitted once and the sums take turns."""
+        """A light body is emitted several times in a row for whole vectors, and once more for the rest."""
         f, lanes = self.f, self.lanes
-        whole = first + ((stop - first) & -(lanes * WAYS))
-        at_once = WAYS if len(self.kernel.body.nodes) <= _LIGHT else 1
-        with Loop(f, first, whole, lanes * at_once, elements.parts(sums)) as loop:
-            inner = elements.rejoined(loop.values, sums)
-            for u in range(at_once):
-                place = loop.index + u * lanes if u else loop.index
-                inner = [*inner[1:], self.combined(inner[0], value(place))]
-            loop.next = elements.parts(inner)
-        sums = elements.rejoined(loop.results, sums)
-        with Loop(f, whole, stop, lanes, elements.parts(sums[:1])) as loop:
-            left = (stop - loop.index).convert("trunc", "i32")
-            mask = f.splat(left, lanes).compare("sgt", f.lane_numbers("i32", lanes))
-            masked = elements.select(mask, value(loop.index), self.start(lanes))
-            loop.next = elements.parts([self.combined(elements.rejoined(loop.values, sums[:1])[0], masked)])
-        return [*elements.rejoined(loop.results, sums[:1]), *sums[1:]]
+        if len(self.kernel.body.nodes) <= _LIGHT:
+            whole = first + ((stop - first) & -(lanes * WAYS))
+            with Loop(f, first, whole, lanes * WAYS, elements.parts(sums)) as loop:
+                inner = elements.rejoined(loop.values, sums)
+                for u in range(WAYS):
+                    inner = self.combine.added(inner, value(loop.index + u * lanes if u else loop.index))
+                loop.next = elements.parts(inner)
+            first, sums = whole, elements.rejoined(loop.results, sums)
+
+        def added(index: Value, ends: Ends, sums: list[Element]) -> list[Element]:
+            return self.combine.added(sums, value(index), ends.mask)
+
+        return along(f, (first, stop), lanes, sums, added)
 
 
 class _Columns(_Nest):
@@ -222,17 +184,17 @@ class _Columns(_Nest):
         f, dtype, lanes = self.f, self.kernel.dtype, self.lanes
         columns = [column + u * lanes if u else column for u in range(self.beside)]
         targets = [at(f, sweep.row, c, dtype) for c in columns]
-        before = [self._converted(elements.load(f, t, dtype, lanes), dtype) for t in targets]
-        sums = [elements.select(is_first, self.start(lanes), x) for x in before]
+        before = [self.combine.resumed(elements.load(f, t, dtype, lanes)) for t in targets]
+        sums = [elements.select(is_first, self.combine.start(lanes), x) for x in before]
         zero = f.constant("i64", 0)
         ranges = [(self.reduced[0], *rows), *((k, zero, self.extents[k]) for k in self.reduced[1:])]
 
         def inside(pointers: list[Value], outer: list[Value], sums: list[Element]) -> list[Element]:
             values = [self.value(pointers, self.indices(sweep.digits, outer, c), sweep.high - 1) for c in columns]
-            return [self.combined(s, v) for s, v in zip(sums, values, strict=True)]
+            return [self.combine(s, v) for s, v in zip(sums, values, strict=True)]
 
         for total, target, c in zip(self.loops(ranges, sweep.pointers, sums, inside), targets, columns, strict=True):
-            self.store(self.finished(total), target, sweep.high - c)
+            self.store(self.combine.finished(total), target, sweep.high - c)
 
 
 class _Sweep(NamedTuple):
@@ -242,55 +204,3 @@ class _Sweep(NamedTuple):
     pointers: list[Value]
     high: Value
     row: Value
-
-
-def _tree(values: Sequence[Element], combine: Callable[[Element, Element], Element]) -> Element:
-    found = list(values)
-    while len(found) > 1:
-        found = [combine(*found[i : i + 2]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
-    return found[0]
-
-
-def _across(f: Function, vector: Element, lanes: int, combine: Callable[[Element, Element], Element]) -> Element:
-    """All lanes combined: the upper half with the lower, until one is left."""
-    while lanes > 1:
-        lanes //= 2
-        low = elements.each(lambda x: _half(f, x, range(lanes)), vector)  # noqa: B023
-        high = elements.each(lambda x: _half(f, x, range(lanes, 2 * lanes)), vector)  # noqa: B023
-        vector = combine(low, high)
-    return vector
-
-
-def _half(f: Function, x: Value, lanes: range) -> Value:
-    return f.extract(x, lanes[0]) if len(lanes) == 1 else f.shuffle(x, x, lanes)
-
-
-def _digits(f: Function, number: Value, sizes: Sequence[Value]) -> list[Value]:
-    """A number written in digits of the given sizes, the last the fastest."""
-    digits: list[Value] = []
-    for size in reversed(sizes[1:]):
-        size = size.compare("sgt", 0).select(size, 1)
-        digits.append(f.binary("urem", number, size))
-        number = f.binary("udiv", number, size)
-    return [number, *reversed(digits)]
-
-
-def _advanced(f: Function, digits: Sequence[Value], sizes: Sequence[Value]) -> list[Value]:
-    """The digits of the next number."""
-    found: list[Value] = []
-    carry: Value | None = None
-    for k in reversed(range(len(digits))):
-        more = digits[k] + 1
-        value = more if carry is None else carry.select(more, digits[k])
-        if k:
-            full = value.equals(sizes[k])
-            found.append(full.select(0, value))
-            carry = full
-        else:
-            found.append(value)
-    return found[::-1]
-
-
-def accumulated(dtype: str) -> str:
-    """The dtype in which values of a dtype are combined."""
-    return "f32" if dtype in ("bf16", "f16") else dtype

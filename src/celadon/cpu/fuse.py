@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celadon.cpu import inline, nests
+from celadon.cpu import inline, nests, rows
 from celadon.cpu.group import REDUCTIONS, Token, grouped, tokens
 from celadon.cpu.inline import Work
 from celadon.cpu.layout import Axis, Layout, access, dense, is_dense, merged, tiled, viewed
@@ -29,6 +29,7 @@ from celadon.cpu.recipe import (
     Schedule,
     Step,
 )  # fmt: skip
+from celadon.cpu.row_members import Known
 from celadon.program import Equation, Literal, Operand, Program, Var
 from celadon.types import ArrayType, DType, Shape, from_short, short_name
 
@@ -43,7 +44,8 @@ def fuse(program: Program, scalars: Collection[int] = ()) -> Schedule:
     fusion = Fusion(program, scalars)
     fusion.take(program)
     outputs = tuple(fusion.output(x) for x in program.outputs)
-    return Schedule(tuple(fusion.kernels), tuple(fusion.steps), tuple(fusion.extras), outputs)
+    schedule = Schedule(tuple(fusion.kernels), tuple(fusion.steps), tuple(fusion.extras), outputs)
+    return rows.joined(schedule, Known(fusion.types, fusion.layouts, fusion.token, fusion.dtype))
 
 
 class _Draft:
@@ -98,6 +100,7 @@ class Fusion:
         self.numbers: dict[Var, int] = {var: i for i, var in enumerate(nests.variables(program))}
         self.types: list[ArrayType] = [var.type for var in self.numbers]
         self.variables = len(self.types)
+        self.tokens: list[Token] = [self.shapes[var] for var in self.numbers]
         self.layouts: dict[int, Layout] = {i: dense(var.type.shape) for i, var in enumerate(program.inputs)}
         self.virtual = _virtual(self.program)
         self.kernels: dict[Kernel, int] = {}
@@ -152,6 +155,16 @@ class Fusion:
 
     def constant(self, bits: bytes, dtype: DType) -> int:
         return self.extra(Extra(short_name(dtype), bits), ArrayType((), dtype))
+
+    def dtype(self, number: int) -> str:
+        return short_name(self.types[number].dtype) if number < self.variables else self._extra(number).dtype
+
+    def token(self, number: int) -> Token:
+        """The shape of a variable as the structure knows it."""
+        if number < self.variables:
+            return self.tokens[number]
+        extra = self._extra(number)
+        return self.token(extra.like) if extra.like >= 0 else tuple(self.token(n)[axis] for n, axis in extra.axes)
 
     def extra(self, extra: Extra, type: ArrayType) -> int:
         if extra.is_constant and extra in self.extras:
@@ -408,9 +421,8 @@ class Fusion:
 
 
 def combining(kernel: Reduce) -> Reduce:
-    """The kernel that combines the pieces of another."""
-    reduced, letters = ("kr", "s1") if kernel.reduced[-1] == "r" else ("krk", "ss1")
-    return Reduce(kernel.op, reduced, Body((Leaf("array", kernel.dtype, letters),), (), (0,)), kernel.dtype)
+    """The kernel that combines the pieces of another, one after the other."""
+    return Reduce(kernel.op, "krk", Body((Leaf("array", kernel.dtype, "ss1"),), (), (0,)), kernel.dtype)
 
 
 def _finished(

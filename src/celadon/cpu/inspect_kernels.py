@@ -9,7 +9,7 @@ import numpy as np
 
 from celadon.cpu import emit, llvm
 from celadon.cpu.inspect_views import KernelView
-from celadon.cpu.recipe import Body, Constant, Kernel, Leaf, Map, Place, Reduce, digest
+from celadon.cpu.recipe import Body, Constant, Kernel, Leaf, Map, Moved, Place, Reduce, Rows, digest
 from celadon.types import from_short
 
 
@@ -27,13 +27,14 @@ def kind(kernel: Kernel) -> str:
     >>> kind(Map(1, Body((), (), ()), ()))
     'map'
     """
-    return "map" if isinstance(kernel, Map) else "reduce" if isinstance(kernel, Reduce) else kernel.kind
+    kinds = {Map: "map", Reduce: "reduce", Rows: "rows"}
+    return kernel.kind if isinstance(kernel, Moved) else kinds[type(kernel)]
 
 
 def _dtypes(kernel: Kernel) -> tuple[str, ...]:
     if isinstance(kernel, Map):
         return kernel.body.result_dtypes
-    return (kernel.dtype,) if isinstance(kernel, Reduce) else kernel.dtypes
+    return (kernel.dtype,) if isinstance(kernel, Reduce | Rows) else kernel.dtypes
 
 
 def _about(kernel: Kernel) -> str:
@@ -43,6 +44,8 @@ def _about(kernel: Kernel) -> str:
     if isinstance(kernel, Reduce):
         loops = " ".join(["reduced" if letter == "r" else "kept" for letter in kernel.reduced])
         return f"by {kernel.op}, loops: {loops}"
+    if isinstance(kernel, Rows):
+        return f"{kernel.kept} loop{'' if kernel.kept == 1 else 's'} over rows, {len(kernel.passes)} passes over each"
     return " ".join([str(fact) for fact in kernel.facts if not isinstance(fact, Body)])
 
 
@@ -52,12 +55,23 @@ def _body(kernel: Kernel) -> list[str]:
         return [*_computed(kernel.body), *(f"store {_value(place)} {walk(access)}" for place, access in stores)]
     if isinstance(kernel, Reduce):
         return [*_computed(kernel.body), f"{kernel.op} {_value(kernel.body.results[0])} into {kernel.dtype}"]
+    if isinstance(kernel, Rows):
+        return _rows(kernel)
     inside = [fact for fact in kernel.facts if isinstance(fact, Body)]
     found: list[str] = []
     for k, body in enumerate(inside):
         found += [f"part {k}:"] if len(inside) > 1 else []
         found += [*_computed(body), f"result {', '.join(map(_value, body.results))}"]
     return found
+
+
+def _rows(kernel: Rows) -> list[str]:
+    lines = [f"r{i}: {one.dtype} = {_leaf(one)}" for i, one in enumerate(kernel.operands)]
+    for k, one in enumerate(kernel.passes):
+        lines += [f"pass {k} over {', '.join([f'r{i}' for i in one.operands])}", *(f"  {line}" for line in _computed(one.body))]
+        for place, sink in zip(one.body.results, one.sinks, strict=True):
+            lines.append(f"  {sink.op or 'store'} {_value(place)} into r{sink.target}")
+    return lines
 
 
 def _computed(body: Body) -> list[str]:
@@ -69,7 +83,7 @@ def _computed(body: Body) -> list[str]:
 
 
 def _leaf(leaf: Leaf) -> str:
-    return f"{leaf.source} {walk(leaf.access)}" if leaf.source in ("array", "iota") else leaf.source
+    return f"{leaf.source} {walk(leaf.access)}" if leaf.source in ("array", "iota", "line") else leaf.source
 
 
 def walk(access: str) -> str:

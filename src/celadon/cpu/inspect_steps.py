@@ -16,7 +16,7 @@ from celadon.cpu.inspect_plan import Mark, Watched, watched
 from celadon.cpu.inspect_views import ListView, ScheduleView, StepView, ValueView
 from celadon.cpu.layout import dense_strides
 from celadon.cpu.plan import Outline, Place
-from celadon.cpu.recipe import NUMBER_BYTES, Alias, Hosted, Kernel, Launch, Map, Moved, Nested, Reduce, Step
+from celadon.cpu.recipe import NUMBER_BYTES, Alias, Hosted, Kernel, Launch, Map, Moved, Nested, Reduce, Rows, Step
 from celadon.cpu.routines import ROUTINES, Shapes
 from celadon.program import Equation, Var
 from celadon.types import Shape
@@ -158,7 +158,7 @@ class Viewer:
         reads = tuple([self._value(n, known[n], walks.get((0, k), "")) for k, n in enumerate(purpose.reads) if n in known])
         writes = tuple([self._value(n, known[n], walks.get((1, k), "")) for k, n in enumerate(purpose.writes) if n in known])
         if self.combines(mark):
-            return self._parts(mark, mark.words[-4], writes[0]), writes
+            return self._parts(mark, mark.words[-5], writes[0]), writes
         return reads, self._parts(mark, mark.words[-1], writes[0]) if self.splits(mark) else writes
 
     def splits(self, mark: Mark) -> bool:
@@ -178,6 +178,8 @@ class Viewer:
     def _walks(self, mark: Mark) -> dict[tuple[int, int], str]:
         """How loops walk reads (0, k) and writes (1, k)."""
         kernel = self.kernel(mark)
+        if isinstance(kernel, Rows):
+            return _row_walks(kernel)
         if not isinstance(kernel, Map | Reduce):
             return {}
         leaves = [leaf for leaf in kernel.body.leaves if leaf.source != "iota"]
@@ -219,6 +221,13 @@ def typed(shape: Shape, dtype: str) -> str:
     'f32[2,3]'
     """
     return f"{dtype}[{','.join(map(str, shape))}]"
+
+
+def _row_walks(kernel: Rows) -> dict[tuple[int, int], str]:
+    found = [walk(one.access) for one in kernel.operands if one.source in ("array", "scalar")]
+    written = {sink.target for one in kernel.passes for sink in one.sinks if kernel.operands[sink.target].source == "array"}
+    first = len(found) - len(written)
+    return {((0, k) if k < first else (1, k - first)): words for k, words in enumerate(found)}
 
 
 def _aliases(steps: Sequence[Step]) -> list[tuple[int, tuple[str, int]]]:

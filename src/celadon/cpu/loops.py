@@ -103,3 +103,29 @@ class When:
 def smaller(x: Value, y: Value | int) -> Value:
     """The smaller of two signed integers."""
     return x.compare("slt", y).select(x, y)
+
+
+def digits_of(f: Function, number: Value, sizes: Sequence[Value]) -> list[Value]:
+    """A number written in digits of the given sizes, the last the fastest."""
+    digits: list[Value] = []
+    for size in reversed(sizes[1:]):
+        size = size.compare("sgt", 0).select(size, 1)
+        digits.append(f.binary("urem", number, size))
+        number = f.binary("udiv", number, size)
+    return [number, *reversed(digits)]
+
+
+def advanced(f: Function, digits: Sequence[Value], sizes: Sequence[Value]) -> list[Value]:
+    """The digits of the next number."""
+    found: list[Value] = []
+    carry: Value | None = None
+    for k in reversed(range(len(digits))):
+        more = digits[k] + 1
+        value = more if carry is None else carry.select(more, digits[k])
+        if k:
+            full = value.equals(sizes[k])
+            found.append(full.select(0, value))
+            carry = full
+        else:
+            found.append(value)
+    return found[::-1]

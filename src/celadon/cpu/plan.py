@@ -18,6 +18,7 @@ from celadon.cpu.recipe import (
     Launch,
     Moved,
     Nested,
+    Rows,
     Schedule,
     Step,
     numbers_of,
@@ -119,7 +120,8 @@ def _listed(schedule: Schedule, numbers: Sequence[int], sources: Sequence[int]) 
     for launch in _launches(schedule.steps):
         kernel = schedule.kernels[launch.kernel]
         if not isinstance(kernel, Moved):
-            group = tuple([sources[n] for n in numbers_of(kernel.body, launch.reads)])
+            leaves = kernel.operands if isinstance(kernel, Rows) else kernel.body.leaves
+            group = tuple([sources[n] for n in numbers_of(leaves, launch.reads)])
             if group and group not in groups:
                 groups[group] = _found(group, places, order)
     return Listed(tuple(order), places, groups)

@@ -84,6 +84,39 @@ class Reduce(NamedTuple):
     dtype: str
 
 
+class Sink(NamedTuple):
+    """Where a result of a pass over a row goes: to operand number `target`; reduced by `op` first, unless that is "".
+    """
+
+    op: str
+    target: int
+
+
+class Pass(NamedTuple):
+    """One walk along a row, or what is computed once a row where nothing in it lies along the row.
+
+    operands: for each leaf of the body the kernel's operand that it is; sinks: one a result.
+    """
+
+    body: Body
+    operands: tuple[int, ...]
+    sinks: tuple[Sink, ...]
+
+
+class Rows(NamedTuple):
+    """Passes over one row after the other, while it is in cache: reductions, and maps of what they give.
+
+    kept: how many loops are around a row. dtype: what decides how rows are reduced, see emit_lines.
+    operands: of all passes, read or written; their sources are a Leaf's, or "line", a row that nobody else sees, or
+    "value", a number of the row that stays in a register.
+    """
+
+    kept: int
+    dtype: str
+    operands: tuple[Leaf, ...]
+    passes: tuple[Pass, ...]
+
+
 class Moved(NamedTuple):
     """A kernel of emit_moves or emit_contract: its kind, the dtypes and what else its code depends on."""
 
@@ -92,7 +125,7 @@ class Moved(NamedTuple):
     facts: tuple[Any, ...] = ()
 
 
-Kernel = Map | Reduce | Moved
+Kernel = Map | Reduce | Rows | Moved
 
 NUMBER_BYTES = 64  # the room of one number of a call, which is repeated there so that it can be loaded as a vector
 TILE_ROWS = 4  # rows that our own matrix kernel computes together; plan makes blocks of a multiple
@@ -124,7 +157,8 @@ class Launch(NamedTuple):
     like: the variable whose axes the loops walk, grouped by `loops` (the axes of each loop, outermost first).
     reads, writes: variables in the order of the kernel's operands; reduced: axes of `like` that the writes lack.
     rule: how plan fills the table; equation: the one whose parameters it reads, or -1; then: a kernel that finishes the
-    work, where there is one; part: which operand of the equation this launch is for.
+    work, where there is one; part: which operand of the equation this launch is for. walks: of a Rows kernel, for each
+    array that it reads or writes, which of the array's axes each loop walks, or -1.
     """
 
     kernel: int
@@ -137,12 +171,13 @@ class Launch(NamedTuple):
     equation: int = -1
     then: int = -1
     part: int = 0
+    walks: tuple[tuple[int, ...], ...] = ()
 
 
-def numbers_of(body: Body, reads: Sequence[int]) -> tuple[int, ...]:
-    """Those of the variables that a body reads which are its numbers."""
-    leaves = [leaf for leaf in body.leaves if leaf.source != "iota"]
-    return tuple([number for leaf, number in zip(leaves, reads, strict=False) if leaf.source == "number"])
+def numbers_of(leaves: Sequence[Leaf], reads: Sequence[int]) -> tuple[int, ...]:
+    """Those of the variables that leaves read which are numbers."""
+    read = [leaf for leaf in leaves if leaf.source != "iota"]
+    return tuple([number for leaf, number in zip(read, reads, strict=False) if leaf.source == "number"])
 
 
 class Free(NamedTuple):

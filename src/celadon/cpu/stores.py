@@ -33,8 +33,8 @@ class Store:
         self.f, self.dtype, self.lanes = f, dtype, lanes
         self.room = room(f, dtype, lanes) if lanes > 1 else None
 
-    def __call__(self, element: Element, target: Value, left: Value) -> None:
-        """Store an element at an address from which on `left` elements may be written."""
+    def __call__(self, element: Element, target: Value, left: Value, mask: Value | None = None) -> None:
+        """Store an element at an address from which on `left` elements may be written; their mask, where it is known."""
         f = self.f
         if self.room is None:
             elements.store(f, element, target, self.dtype)
@@ -46,7 +46,7 @@ class Store:
         f.jump(done)
         f.label(part)
         if self.dtype in MASKED and isinstance(element, Value):
-            f.masked_store(element, target, first_lanes(f, left, self.lanes))
+            f.masked_store(element, target, first_lanes(f, left, self.lanes) if mask is None else mask)
         else:
             elements.store(f, element, self.room, self.dtype)
             self._copy(self.room, target, left)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from celadon.cpu.kinds import itemsize
 from celadon.cpu.plan import WORD, Planner, extents_of, product, rules, unit_of
-from celadon.cpu.recipe import Body, Launch, Map, Reduce, numbers_of
+from celadon.cpu.recipe import Body, Launch, Map, Reduce, Rows, numbers_of
 
 _CHEAP = 0.1
 _DEAR = 1.0
@@ -48,7 +48,7 @@ def fill_map(planner: Planner, launch: Launch) -> None:
 def operands(planner: Planner, body: Body, launch: Launch, at: int) -> list[int]:
     """The words of a body's leaves: of all numbers together the first one's address, where the first of them stands."""
     words: list[int] = []
-    numbers = numbers_of(body, launch.reads)
+    numbers = numbers_of(body.leaves, launch.reads)
     reads = iter(launch.reads)
     for leaf in body.leaves:
         if leaf.source == "number":
@@ -119,12 +119,11 @@ def _split(kernel: Reduce, extents: list[int]) -> _Split:
     nanoseconds = product(extents) * (cost(kernel.body) + _CHEAP)
     first = extents[kernel.reduced.index("r")]
     length, width = max(first, 1), max(inner, 1)
-    if product(extents) >= _LARGE and kept < _ENOUGH and kernel.dtype not in ("bf16", "f16"):
+    if _is_split(kernel.dtype, kept, product(extents)):
         if columns and inner >= _WIDE:
             width = _rounded(inner, 256)
         else:
-            whole = product(extents) // max(first, 1)
-            length = _rounded(first, 64 if whole == 1 else 1, max(4096 // max(whole, 1), 1))
+            length = _piece(first, product(extents))
     pieces, blocks = max(-(-first // length), 1), max(-(-inner // width), 1)
     words = [length, pieces]
     if columns:
@@ -139,6 +138,59 @@ def _split(kernel: Reduce, extents: list[int]) -> _Split:
 _WIDE = 2048
 
 
+def _is_split(dtype: str, kept: int, elements: int) -> bool:
+    """Whether a reduction of so many elements to `kept` results is made of pieces."""
+    return elements >= _LARGE and kept < _ENOUGH and dtype not in ("bf16", "f16")
+
+
+def _piece(first: int, elements: int) -> int:
+    """The length of pieces of the first reduced loop."""
+    whole = elements // max(first, 1)
+    return _rounded(first, 64 if whole == 1 else 1, max(4096 // max(whole, 1), 1))
+
+
+def fill_rows(planner: Planner, launch: Launch) -> None:
+    """Rows in ranges; the pieces of a row's reductions, which are those that a Reduce kernel has, follow one another."""
+    kernel = planner.outline.schedule.kernels[launch.kernel]
+    assert isinstance(kernel, Rows)
+    extents = extents_of(planner.shapes[launch.like], launch.loops)
+    elements, row = product(extents), extents[-1]
+    kept = elements // row if row else product(extents[:-1])
+    nanoseconds = elements * sum(cost(one.body) + _CHEAP for one in kernel.passes)
+    unit = unit_of(kept, nanoseconds)
+    length = _piece(row, elements) if _is_split(kernel.dtype, kept, elements) else max(row, 1)
+    words = [*extents, length, max(-(-row // length), 1)]
+    lines = sum(leaf.source == "line" for leaf in kernel.operands)
+    at = planner.here
+    if lines:
+        room = _LINE_ENDS + row * WORD
+        scratch = planner.scratch(-(-kept // max(unit, 1)) * room * lines)
+        words += (max(unit, 1), room, planner.outline.arena_cell * WORD - at, scratch)
+    words += _row_operands(planner, launch, kernel, at)
+    planner.step(launch.kernel, words, kept, unit, nanoseconds + STEP)
+
+
+def _row_operands(planner: Planner, launch: Launch, kernel: Rows, at: int) -> list[int]:
+    """The words of what lies in memory, in the order of the kernel's operands."""
+    words: list[int] = []
+    numbers = numbers_of(kernel.operands, launch.reads)
+    walks = iter(zip((*launch.reads, *launch.writes), launch.walks, strict=True))
+    for leaf in kernel.operands:
+        if leaf.source == "number":
+            words += planner.numbers(numbers, at)
+            next(walks)
+            numbers = ()
+        elif leaf.source in ("array", "scalar"):
+            number, axes = next(walks)
+            place = planner.place(number)
+            words += (place.cell * WORD - at, place.offset)
+            words += [place.strides[axis] for axis, letter in zip(axes, leaf.access, strict=True) if letter == "s"]
+    return words
+
+
+_LINE_ENDS = 128  # bytes that a vector may read past the end of a line
+
+
 def _rounded(extent: int, multiple: int, least: int = 1) -> int:
     """The length of one of about 32 parts."""
     length = max(-(-extent // 32), least)
@@ -150,14 +202,12 @@ def _combine(planner: Planner, launch: Launch, split: _Split, offset: int) -> No
     assert isinstance(kernel, Reduce)
     size = itemsize(kernel.dtype)
     at, target = planner.here, planner.place(launch.writes[0])
-    columns = len(kernel.reduced) == 3
-    words = [split.kept, split.pieces] + ([split.row] if columns else [])
-    words += [split.pieces, 1] + ([split.row, 1, split.pieces] if columns else [])
-    words += (planner.outline.arena_cell * WORD - at, offset, split.pieces * split.row * size)
-    words += [split.row * size] if columns else []
+    words = [split.kept, split.pieces, split.row, split.pieces, 1, split.row, 1, split.pieces]
+    words += (planner.outline.arena_cell * WORD - at, offset, split.pieces * split.row * size, split.row * size)
     words += (target.cell * WORD - at, target.offset)
     planner.step(launch.then, words, split.kept, split.kept, STEP)
 
 
 rules["map"] = fill_map
 rules["reduce"] = fill_reduce
+rules["rows"] = fill_rows
