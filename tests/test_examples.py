@@ -60,3 +60,10 @@ def test_training_compiles_once():
         for rate in (0.1, 0.05, 0.01):
             params, _ = train(params, *data, rate)
     assert not {"trace", "compile", "fallback"} & {event.kind for event in seen}
+
+
+def test_the_gradient_of_a_recurrent_network():
+    ours, theirs = both("rnn")
+    arguments = ours.arguments(20, 4, 16)
+    found, expected = ours.celadon.jit(ours.slope)(*arguments), theirs.jax.jit(theirs.slope)(*arguments)
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-4, atol=1e-5)

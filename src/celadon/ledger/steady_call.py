@@ -20,7 +20,7 @@ from celadon.ledger.measure import Advance, Interval
 from celadon.ledger.pricing import Job, failing
 
 _BOUND = 0.4  # of what the machine can do: a step that does as much is bound by it
-_SHORT = 5e-7  # seconds a run, in which a step has hardly begun
+_SHORT = 2e-7  # seconds a run, in which a step has hardly begun
 
 
 @dataclass(frozen=True, slots=True)
