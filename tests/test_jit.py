@@ -17,7 +17,7 @@ import pytest
 
 import celadon
 import celadon.numpy as cnp
-from celadon import errors, events
+from celadon import compiler, errors, events
 from celadon.errors import catalogue
 
 
@@ -460,3 +460,33 @@ def test_the_second_call_drops_static_values_too():
     assert [float(f(x=1.0, mode="down")) for _ in range(3)] == [0.0] * 3
     g = celadon.jit(lambda n, x: x * n, static_argnums=0)
     assert [float(g(3, 2.0)) for _ in range(3)] == [6.0] * 3
+
+
+def test_a_compile_at_level_0_has_code_of_its_own_and_the_same_bits():
+    x = cnp.asarray(np.random.default_rng(3).standard_normal((64, 64), np.float32))
+
+    def function(x):
+        return cnp.tanh(x @ x) * 0.37 + cnp.sort(x, axis=1) / x.sum(axis=0)
+
+    level = {"xla_backend_optimization_level": 0}
+    usual = celadon.jit(function)(x)
+    with events.watching() as seen:
+        quick = celadon.jit(function, compiler_options=level)
+        found = quick(x)
+    assert [e.facts["kernels"] > 0 for e in seen if e.kind == "compile"] == [True]
+    assert np.asarray(found).tobytes() == np.asarray(usual).tobytes()
+    assert celadon.jit(function).lower(x).compile(compiler_options=level)(x).tolist() == usual.tolist()
+    with compiler.optimization_level(0):
+        assert celadon.jit(function)(x).tolist() == usual.tolist()
+
+
+@pytest.mark.parametrize("options", [{"fast": True}, {"xla_backend_optimization_level": "quick"}, [1]], ids=repr)
+def test_a_wrong_compiler_option_is_an_error_of_run_time_as_in_jax(options):
+    with pytest.raises(errors.CompilerOptionInvalid) as caught:
+        celadon.jit(lambda x: x + 1).lower(1.0).compile(compiler_options=options)
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_an_option_of_xla_alone_is_warned_of():
+    with pytest.warns(errors.CompilerOptionIgnoredWarning, match="xla_cpu_enable_fast_math"):
+        assert float(celadon.jit(lambda x: x + 1, compiler_options={"xla_cpu_enable_fast_math": True})(1.0)) == 2.0

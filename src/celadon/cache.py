@@ -77,7 +77,7 @@ class Store:
     def get(self, executor: Executor, structure: Structure) -> tuple[Executable, float | None]:
         """The executable of a structure and the seconds of making it, None if it was there; concurrent callers wait
         for one compile."""
-        key = (executor.name, structure.key)
+        key = _key(executor, structure)
         found = self.weak.get(key)
         if found is not None:
             self._touch(key, found)
@@ -94,7 +94,7 @@ class Store:
                 self.locks.pop(key, None)
 
     def has(self, executor: Executor, structure: Structure) -> bool:
-        return (executor.name, structure.key) in self.weak
+        return _key(executor, structure) in self.weak
 
     def _make(self, executor: Executor, structure: Structure, key: object) -> tuple[Executable, float]:
         start = time.perf_counter()
@@ -124,6 +124,10 @@ class Store:
             self.recent.clear()
             self.weak.clear()
             self.nbytes = 0
+
+
+def _key(executor: Executor, structure: Structure) -> object:
+    return executor.name, structure.key, compiler.level()
 
 
 Resolved = tuple[Executable, Structure, Numbers]

@@ -42,6 +42,7 @@ def jit(
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Make a function that is traced once per signature, compiled once per structure, and then runs as machine code.
 
@@ -52,6 +53,7 @@ def jit(
         donate_argnums, donate_argnames: arguments whose memory the call may take over.
         keep_unused: keep arguments that the function does not use as parameters of the program.
         inline: inside another trace, record the function's own ops instead of a call.
+        compiler_options: see `Lowered.compile`.
 
     Returns:
         A callable with `trace`, `lower`, `eval_shape`, `explain`, `clear_cache` and `_cache_size`.
@@ -63,7 +65,7 @@ def jit(
     >>> jit(lambda x, n: x * n, static_argnames="n")(cnp.ones(2), n=3).tolist()
     [3.0, 3.0]
     """
-    given = Options(static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline)
+    given = Options(static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline, compiler_options)
     if fun is None:
         return lambda function: Jit(function, given)
     return Jit(fun, given)

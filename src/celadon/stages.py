@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +34,7 @@ class Options(NamedTuple):
     donate_argnames: Any = None
     keep_unused: bool = False
     inline: bool = False
+    compiler_options: Any = None
 
     def key(self) -> object:
         return repr(self)
@@ -200,10 +202,22 @@ class Lowered:
         """Floating-point operations ("flops") and bytes moved ("bytes accessed"), estimated from the types."""
         return price.estimate(self.module.program)
 
-    def compile(self) -> Compiled:
-        """Compile for the executor that the settings choose."""
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
+        """Compile for the executor that the settings choose.
+
+        Args:
+            compiler_options: {"xla_backend_optimization_level": 0} for code that is made in less time and may run slower;
+                they go before jit's own.
+
+        Raises: `CompilerOptionInvalid`.
+
+        >>> import celadon
+        >>> lowered = celadon.jit(lambda x: x * 2.0).lower(celadon.numpy.ones(3))
+        >>> lowered.compile({"xla_backend_optimization_level": 0})(celadon.numpy.ones(3)).tolist()
+        [2.0, 2.0, 2.0]
+        """
         entry = Entry(self.traced.fun_name, self.traced.signature, self.traced, self.traced.donated)
-        entry.compile()
+        entry.compile(compiler_options)
         return Compiled(self, entry)
 
 
@@ -316,9 +330,12 @@ class Entry:
         self.costs = Costs()
         self.executable: Any = None
 
-    def compile(self) -> None:
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> None:
         """Lower, simplify, lift, and compile what no cache has; time goes to `costs` and the event log."""
-        binding = cache.bind(self.traced.needed)
+        asked = [compiler.level_asked(x, self.name) for x in (compiler_options, self.traced.options.compiler_options)]
+        level = next((x for x in asked if x is not None), None)
+        with contextlib.nullcontext() if level is None else compiler.optimization_level(level):
+            binding = cache.bind(self.traced.needed)
         self.bound, self.executable = binding.bound, binding.executable
         self.costs.lower, self.costs.compile = binding.lower_seconds, binding.compile_seconds or 0.0
         self.costs.compiled = binding.compile_seconds is not None

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
-from celadon import errors, events
+from celadon import compiler, errors, events
 from celadon.cpu import link, llvm, store, threads
 from celadon.cpu.recipe import Kernel, Map, Reduce, Rows, digest
 from celadon.facade import Lazy
@@ -22,6 +22,7 @@ else:  # a kernel that is on disk needs no emitter
     ir = Lazy("celadon.cpu.ir")
 
 
+_QUICK = "q"  # marks the code of a kernel that was compiled at level 0
 _WORTH_A_THREAD = 4000  # characters of IR: less than a module's own cost
 
 
@@ -54,7 +55,8 @@ _known: WeakValueDictionary[str, Code] = WeakValueDictionary()
 
 def compiled(kernels: Sequence[Kernel]) -> Compiled:
     """The code of kernels, in their order."""
-    digests = [digest(kernel) for kernel in kernels]
+    level = compiler.level()
+    digests = [digest(kernel) + ("" if level else _QUICK) for kernel in kernels]
     found = {name: code for name in digests if (code := _known.get(name)) is not None}
     missing = {name: kernel for name, kernel in zip(digests, kernels, strict=True) if name not in found}
     if missing:
@@ -64,7 +66,7 @@ def compiled(kernels: Sequence[Kernel]) -> Compiled:
         found.update(stored)
     fresh = {name: kernel for name, kernel in missing.items() if name not in found}
     if fresh:
-        found.update(_built(fresh))
+        found.update(_built(fresh, level))
     return Compiled(tuple(found[name] for name in digests), len(fresh))
 
 
@@ -77,13 +79,13 @@ def text(kernels: dict[str, Kernel]) -> str:
     return ir.module([_emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())])
 
 
-def _built(kernels: dict[str, Kernel]) -> dict[str, Code]:
+def _built(kernels: dict[str, Kernel], level: int) -> dict[str, Code]:
     with events.Stage("emit"):
         functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
         parts = _parts({name: len(function.text()) for name, function in functions.items()})
         texts = [ir.module([functions[name] for name in names]) for names in parts]
     with events.Stage("LLVM"):
-        codes = llvm.compile_texts(texts)
+        codes = llvm.compile_texts(texts, level)
     with events.Stage("store"):
         store.save_soon(_entries(parts, codes))
     with events.Stage("link"):

@@ -200,3 +200,27 @@ class DevicesTooFew(CeladonError, ValueError):
     trigger = "celadon.pmap(lambda x: x * 2)(cnp.ones((2, 3)))"
     cured = "celadon.vmap(lambda x: x * 2)(cnp.ones((2, 3)))"
     related = ("CEL708",)
+
+
+class CompilerOptionInvalid(CeladonError, JaxRuntimeError):
+    code = "CEL530"
+    title = "A compiler option is unknown or has a wrong value"
+    message = "{function} can't be compiled with the option {option}: {reason}"
+    cause = "The options of a compile are XLA's by name; the one that counts here is xla_backend_optimization_level, a number."
+    cure = "Give xla_backend_optimization_level a number, 0 to compile in less time, and leave other options out."
+    when = "When jit or Lowered.compile is given a compiler option that nobody knows, or a level that is no number."
+    trigger = "celadon.jit(lambda x: x + 1).lower(1.0).compile(compiler_options={'fast': True})"
+    cured = "celadon.jit(lambda x: x + 1).lower(1.0).compile(compiler_options={'xla_backend_optimization_level': 0})"
+    related = ("CEL531",)
+
+
+class CompilerOptionIgnoredWarning(CeladonError, UserWarning):
+    code = "CEL531"
+    title = "A compiler option of XLA's means nothing here"
+    message = "the option {option}, with which {function} is compiled, is XLA's and has no effect"
+    cause = "Programs are compiled by Celadon's own compiler, which does not have the passes that XLA's options steer."
+    cure = "Leave the option out, or run the program on the executor 'xla'."
+    when = "When jit or Lowered.compile is given an option of XLA's other than xla_backend_optimization_level."
+    trigger = "celadon.jit(lambda x: x + 1).lower(1.0).compile(compiler_options={'xla_cpu_enable_fast_math': False})"
+    cured = "celadon.jit(lambda x: x + 1).lower(1.0).compile(compiler_options={})"
+    related = ("CEL530",)
