@@ -26,10 +26,13 @@ class ScatterMismatch(CeladonError, TypeError, ValueError):
 class BodyCloses(CeladonError, NotImplementedError):
     code = "CEL491"
     title = "A function for single elements uses an array from outside"
-    message = "the function of a scatter uses the array {type} that it was not given"
+    message = "the function of a {op} uses the array {type} that it was not given"
     cause = "The function becomes the body of an op and sees the element alone: neither traced values nor arrays with axes."
-    cure = "Read the elements (x.at[i].get()), compute with whole arrays, and write the results back (x.at[i].set(...))."
-    when = "When the function given to x.at[i].apply or scatter_apply uses another argument of the jitted function."
+    cure = (
+        "Read the elements (x.at[i].get()), compute with whole arrays, and write the results back (x.at[i].set(...)); give a "
+        "reduction the array as one more operand, or combine with it before or after."
+    )
+    when = "When the function given to x.at[i].apply, lax.reduce or the like uses another argument of the jitted function."
     trigger = "celadon.jit(lambda x, s: x.at[0].apply(lambda e: e * s))(cnp.ones(3), 2.0)"
     cured = "celadon.jit(lambda x, s: x.at[0].set(x[0] * s))(cnp.ones(3), 2.0)"
 

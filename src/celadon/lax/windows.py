@@ -137,7 +137,7 @@ def _body(op: str, computation: Function, types: Sequence[ArrayType], form: tree
     if made != form:
         raise errors.BodyMismatch(op=op, operands=f"{', '.join(map(str, types))} in {form}", body=f"one that returns {made}")
     if body.captures:
-        raise errors.BodyCloses(type=body.captures[0][0].type)
+        raise errors.BodyCloses(op=op, type=body.captures[0][0].type)
     return body
 
 

@@ -39,7 +39,7 @@ def applied(function: Callable[[Any], Any], type: ArrayType) -> Program:
         fits = found.type.weak_type and result_type([found.type, scalar])[0] == scalar.dtype
         body = record.program([converted(found, scalar.dtype) if fits else found])
     if body.captures:
-        raise errors.BodyCloses(type=body.captures[0][0].type)
+        raise errors.BodyCloses(op="scatter", type=body.captures[0][0].type)
     return body
 
 
