@@ -17,7 +17,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.stablehlo.session import AGREED, CRASHED, ERROR, FAILED, PASSED, UNREADABLE
+from tests.stablehlo.outcomes import AGREED, CRASHED, ERROR, FAILED, PASSED, UNREADABLE
 from tests.stablehlo.sources import files
 
 _AT_ONCE = 200  # files that one process runs: what it leaves behind does not pile up

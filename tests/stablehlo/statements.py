@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from celadon.types import is_bfloat16
-from tests.stablehlo.session import PASSED, Outcome, outcome
+from tests.stablehlo.outcomes import PASSED, Outcome, outcome
 from tests.stablehlo.sources import Case
 
 Array = np.ndarray[Any, Any]

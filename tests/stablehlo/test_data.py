@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.stablehlo import run, session
-from tests.stablehlo.session import AGREED, CRASHED, FAILED, PASSED, UNREADABLE, outcome
+from tests.stablehlo import outcomes, run
+from tests.stablehlo.outcomes import AGREED, CRASHED, FAILED, PASSED, UNREADABLE, outcome
 from tests.stablehlo.sources import Case, cases, files
 from tests.stablehlo.statements import program
 
@@ -73,7 +73,7 @@ def test_a_program_of_arguments_is_run_with_drawn_ones(monkeypatch: pytest.Monke
       return %z : tensor<?x3xf32>
     }"""
     assert outcome(Case("dynamic", text)).word == AGREED
-    monkeypatch.setattr(session, "evaluate", lambda program, arrays: [np.zeros((5, 3), np.float32)])
+    monkeypatch.setattr(outcomes, "evaluate", lambda program, arrays: [np.zeros((5, 3), np.float32)])
     assert outcome(Case("dynamic", text)).word == FAILED
 
 

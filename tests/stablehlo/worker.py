@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.stablehlo.session import outcome
+from tests.stablehlo.outcomes import outcome
 from tests.stablehlo.sources import cases
 
 
