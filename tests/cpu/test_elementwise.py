@@ -158,6 +158,17 @@ def test_complex_functions_of_numbers_near_overflow(name: str, dtype: str, large
     np.testing.assert_allclose(found[usual], np.array(expected)[usual], rtol=8 * EPSILON[dtype])
 
 
+def test_lgamma_and_atanh_near_their_poles() -> None:
+    """Where the sine of a reflection, or the square of an imaginary part, is subnormal."""
+    x = np.array([1.58e-322, -1.58e-322, 5e-324, 1e-310, -1e-305, 1e-300, 1e-301, 1e-20, 0.3, -0.7])
+    logs = [float(mpmath.log(abs(mpmath.gamma(mpmath.mpf(one))))) for one in x.tolist()]
+    np.testing.assert_allclose(flat.op("lgamma", ["f64"], "f64")(x), logs, rtol=2e-15)
+    sides = [1.5e-323, 1e-200, 1e-150, 1e-135, 3e-136, 1e-100, 1e-10]
+    z = np.array([complex(a, b) for a in (1, -1) for b in (*sides, *(-one for one in sides))])
+    areas = [complex(mpmath.atanh(mpmath.mpmathify(one))) for one in z.tolist()]
+    np.testing.assert_allclose(flat.op("atanh", ["c128"], "c128")(z), areas, rtol=2e-15)
+
+
 def test_reduce_precision() -> None:
     """As XLA: to float16's bits without its subnormal numbers; to bfloat16's as bfloat16 rounds."""
     x = np.array([65520, 70000, 6e-8, 2e-8, np.nan, 1 + 2**-11, 1 + 3 * 2**-11], np.float32)

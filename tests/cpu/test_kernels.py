@@ -189,7 +189,7 @@ def test_gathers_of_points_and_batches() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1,), (37,), (3, 17), (17, 3), (0, 4), (2, 5, 19)], ids=str)
-@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"])
 def test_running_combinations(shape: tuple[int, ...], name: str) -> None:
     x = floats(*shape)
     for axis, reverse in itertools.product(range(len(shape)), (False, True)):

@@ -12,7 +12,7 @@ from celadon.op import registry
 from celadon.types import ArrayType, DType, bool_, float32, int32, kind
 from celadon.vocabulary.window import combiner
 from tests.fuzz.draw import DTYPES, PRODUCERS, Draw, Shape
-from tests.fuzz.trees import Node
+from tests.fuzz.trees import Node, leaf_of
 from tests.vocabulary.samples import accepts
 
 NUMBERS = tuple(dtype for dtype in DTYPES if kind(dtype) != "b")
@@ -37,6 +37,13 @@ def elementwise(draw: Draw, name: str) -> Node:
         shapes = [draw.pick([(), shape]), shape, shape]
     inputs = [draw.operand(one, dtype) for one, dtype in zip(shapes, dtypes, strict=True)]
     return Node(name, op, inputs, params)
+
+
+def whole_power(draw: Draw, name: str) -> Node:
+    """To powers of integers from 0 on: what integer_pow is for powers that are no structure."""
+    shape = draw.shape()
+    powers = np.asarray(draw.random.integers(0, 40, draw.pick([(), shape])), np.int32)
+    return draw.node(name, [draw.operand(shape, draw.dtype(lambda one: kind(one) in "iuf")), leaf_of(powers)])
 
 
 def _params(draw: Draw, name: str) -> dict[str, Any]:
@@ -262,6 +269,7 @@ MOVES = {
 }  # fmt: skip
 MAKERS: dict[str, Any] = {
     **{name: _for(producer) for name, producer in MOVES.items()}, "bitcast_convert": bitcast_convert, "reduce": reduce,
+    "whole_power": whole_power,
 }  # fmt: skip
 KINDS: dict[str, Any] = {"elementwise": elementwise, "reduce": reduction, "cumulative": cumulative}
 PRODUCERS += [*MOVES.values(), *[_elementwise_for] * 8, _reduction_for, _cumulative_for]

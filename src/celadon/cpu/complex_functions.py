@@ -130,7 +130,8 @@ def atanh(x: Pair) -> Pair:
     less = 1.0 - re
     below = less * less + im * im
     ratio = below.equals(INFINITY).select(0.0, re * 4.0 / below)
-    size = math_exponential.log_plus_one(ratio) * 0.25
+    beside = (math.log(2) - math_exponential.log(im.abs())) * 0.5  # of 1, where the square of im has few digits, or none
+    size = (below < 2.0**-900).select(beside, math_exponential.log_plus_one(ratio) * 0.25)
     endless = re.equals(INFINITY) | im.abs().equals(INFINITY)
     run = endless.select(-INFINITY, (less * (re + 1.0) - im * im) * 0.5)  # halves, so that only this may overflow
     rise = endless.select(0.0, im).copysign(im)

@@ -26,8 +26,8 @@ WAYS = 4
 def start_bits(op: str, dtype: str) -> bytes:
     """What a reduction by an op starts from."""
     known = from_short[dtype]
-    if op in ("maximum", "minimum"):
-        return (lowest if op == "maximum" else highest)(known).tobytes()
+    if op in ("maximum", "minimum", "log_of_sum"):
+        return (highest if op == "minimum" else lowest)(known).tobytes()
     if op == "and":
         return np.invert(known.type(0)).tobytes()
     return known.type(op == "multiply").tobytes()

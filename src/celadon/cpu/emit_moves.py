@@ -158,13 +158,29 @@ class _Cumulative:
             source, target = (f.gep(p, loop.index * s, "i8") for p, s in zip(pointers, self.steps, strict=True))
             value = self._cast(elements.load(f, source, self.dtype, lanes), self.dtype, self.kind)
             before = elements.rejoined(loop.values, [start])[0]
-            total = elementwise.emit(self.op, [before, value], [self.kind] * 2, self.kind, {})
+            total = self._combined(before, value)
             loop.next = elements.parts([total])
             result = self._cast(total, self.kind, self.dtype)
             if lanes == 1 or left is None:
                 elements.store(f, result, target, self.dtype)
             else:
                 self.store(result, target, left)
+
+    def _combined(self, x: Element, y: Element) -> Element:
+        return self._log_of_sum(x, y) if self.op == "log_of_sum" else self._emitted(self.op, x, y)
+
+    def _log_of_sum(self, x: Element, y: Element) -> Element:
+        """log(exp(x) + exp(y)), stable; a NaN difference (of infinities or NaN) gives the sum."""
+        larger, difference, total = (self._emitted(op, x, y) for op in ("maximum", "subtract", "add"))
+        undefined = elementwise.emit("compare", [difference] * 2, [self.kind] * 2, "bool", {"direction": "NE"})
+        for op in ("abs", "negate", "exponential", "log_plus_one"):
+            difference = self._emitted(op, difference)
+        stable = self._emitted("add", larger, difference)
+        assert isinstance(undefined, Value)
+        return elements.select(undefined, total, stable)
+
+    def _emitted(self, op: str, *operands: Element) -> Element:
+        return elementwise.emit(op, operands, [self.kind] * len(operands), self.kind, {})
 
     def _cast(self, x: Element, source: str, target: str) -> Element:
         if source == target:

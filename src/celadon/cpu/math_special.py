@@ -166,8 +166,11 @@ def lgamma(x: Value) -> Value:
     z = reflected.select(1.0 - x, x)
     value = _lgamma_above_half(z)
     part = x - round_nearest_even(x)
-    sine = _sine_of_turns(part.abs())
-    reflection = math.log(math.pi) - log(sine) - value
+    size = part.abs()
+    tiny = size < 2.0**-1000  # its sine has few digits, or none
+    sine = _sine_of_turns(tiny.select(size * 2.0**80, size))
+    logarithm = log(sine) - tiny.select(80 * math.log(2), x.function.like(x, 0.0))
+    reflection = math.log(math.pi) - logarithm - value
     pole = part.equals(0.0) & (x <= 0.0) | x.abs().equals(float("inf"))
     return pole.select(float("inf"), reflected.select(reflection, value))
 

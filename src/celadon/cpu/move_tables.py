@@ -13,6 +13,7 @@ from celadon.cpu.tables import STEP, cost
 
 _GATHERED = 3.0
 _ACCUMULATED = 1.0
+_LOGARITHMS = 20.0
 _SORTED = 20.0
 
 
@@ -134,7 +135,7 @@ def _batch_strides(params: dict[str, Any], strides: Strides, rank: int) -> list[
 def _cumulative(planner: Planner, launch: Launch) -> None:
     kernel, params = planner.outline.schedule.kernels[launch.kernel], planner.equations[launch.equation].params
     assert isinstance(kernel, Moved)
-    _, read, write = kernel.facts
+    op, read, write = kernel.facts
     axis, shape, at = params["axis"], planner.shapes[launch.like], planner.here
     length = shape[axis]
     extents = extents_of(shape, launch.loops)
@@ -148,7 +149,7 @@ def _cumulative(planner: Planner, launch: Launch) -> None:
             stride = -stride
         words += found
         steps.append(stride)
-    nanoseconds = product(shape) * _ACCUMULATED
+    nanoseconds = product(shape) * (_LOGARITHMS if op == "cumlogsumexp" else _ACCUMULATED)
     extent = extents[0] if extents else 1
     lanes = lanes_for([kernel.dtypes[0]])
     unit = unit_of(extent, nanoseconds, lanes if len(extents) == 1 else 1)

@@ -129,7 +129,7 @@ Kernel = Map | Reduce | Rows | Moved
 
 NUMBER_BYTES = 64  # the room of one number of a call, which is repeated there so that it can be loaded as a vector
 TILE_ROWS = 4  # rows that our own matrix kernel computes together; plan makes blocks of a multiple
-CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}
+CUMULATIVE = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum", "cumlogsumexp": "log_of_sum"}
 
 
 def digest(kernel: Kernel) -> str:
