@@ -15,6 +15,7 @@ import celadon
 from celadon import array, events, tree
 from celadon.calling import jit
 from celadon.configuration import config
+from celadon.cpu import store
 from celadon.events import Event
 from celadon.ledger.alias import answering
 
@@ -90,6 +91,7 @@ class Celadon:
                 yield
             finally:
                 config.update("jax_compilation_cache_dir", before)
+                store.settle()
 
     def answering(self) -> AbstractContextManager[None]:
         return answering("celadon")
