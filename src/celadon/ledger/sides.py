@@ -90,6 +90,7 @@ class Celadon:
             try:
                 yield
             finally:
+                store.settle()  # what is still written would come into a folder that goes
                 config.update("jax_compilation_cache_dir", before)
                 store.settle()
 
