@@ -90,9 +90,8 @@ class Celadon:
             try:
                 yield
             finally:
-                store.settle()  # what is still written would come into a folder that goes
                 config.update("jax_compilation_cache_dir", before)
-                store.settle()
+                store.settle()  # what is still written would come into a folder that goes
 
     def answering(self) -> AbstractContextManager[None]:
         return answering("celadon")
