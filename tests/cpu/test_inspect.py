@@ -53,7 +53,7 @@ PROGRAMS = {
     "blas": (lambda x: cnp.maximum(x @ x, 0.0), (np.ones((600, 600), np.float32),)),
     "convolution": (convolved, (X,)),
     "windows": (lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (2, 2), "VALID"), (X,)),
-    "fft": (lambda x: cnp.fft.fft(x).real * 2.0, (X,)),
+    "fft": (lambda x: cnp.fft.fft2(x).real * 2.0, (X,)),
     "lapack": (lambda x: (cnp.linalg.cholesky(x @ x.T + 99.0 * cnp.eye(60)), cnp.linalg.solve(x, x[:, 0])), (X,)),
     "callback": (called, (X,)),
     "moves": (lambda x, i: (x[i], x.at[i].add(1.0), cnp.pad(x, ((1, 2), (0, 0))), cnp.cumsum(x, axis=0)), (X, np.arange(3))),

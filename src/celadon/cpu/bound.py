@@ -40,7 +40,7 @@ class Frame:
         for i in plan.tables:
             words[i] += self.block.pointer
         self.caller: Caller | None = None
-        if plan.calls:
+        if plan.outline.hosts:
             self.caller = Caller(plan, self.block.pointer + plan.outline.stop_cell * WORD)
             for i in plan.callers:
                 words[i] = self.caller.address
@@ -97,7 +97,7 @@ def call(
     block = _numbers_block(outline, structure, numbers)
     names: dict[str, Any] = {**frames.names, "keeper": (keeper, block), "numbers": block.pointer}
     names |= program_names(outline, structure.program, numbers)
-    if frames.plan.calls:
+    if outline.hosts:
         names["functions"] = functions(frames.plan, structure.program)
     found: Any = FunctionType(frames.code, names)
     found.temporary_bytes = frames.plan.arena

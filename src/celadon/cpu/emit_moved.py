@@ -5,6 +5,7 @@ from __future__ import annotations
 from celadon.cpu import (
     emit_contract,
     emit_convolution,
+    emit_fourier,
     emit_library,
     emit_moves,
     emit_rounds,
@@ -18,7 +19,8 @@ from celadon.cpu.loops import kernel_function
 from celadon.cpu.recipe import Moved
 
 _kinds = emit_moves.KINDS | emit_contract.KINDS | emit_library.KINDS | emit_scatter.KINDS | emit_convolution.KINDS
-_kinds |= emit_windows.KINDS | emit_vectors.KINDS | {"sort": emit_sort.Sort, "rounds": emit_rounds.Rounds}
+_kinds |= emit_windows.KINDS | emit_vectors.KINDS | emit_fourier.KINDS
+_kinds |= {"sort": emit_sort.Sort, "rounds": emit_rounds.Rounds}
 
 
 def emit(kernel: Moved, name: str) -> Function:

@@ -27,7 +27,7 @@ def _callback(fusion: Fusion, index: int) -> None:
     fusion.steps.append(Hosted(index, reads, tuple([fusion.define(var) for var in equation.outputs])))
 
 
-rules.update(pure_callback=_callback, io_callback=_callback, debug_callback=_callback, fft=_callback)
+rules.update(pure_callback=_callback, io_callback=_callback, debug_callback=_callback)
 
 
 def functions(plan: Plan, program: Program) -> list[Callable[[Sequence[Any]], list[Any]]]:

@@ -60,7 +60,7 @@ class Outline(NamedTuple):
     numbers: how those of a call lie. cells: for each buffer outside the arena its cell: first inputs, then outputs, then
     numbers, then the arena.
     read: the buffers that kernels read. stacks: for each that lies in a block with others, all of these.
-    hosts: whether Python functions are called.
+    hosts: whether Python functions may be called.
     """
 
     schedule: Schedule
@@ -278,7 +278,7 @@ class Planner:
         elif isinstance(step, Alias):
             self._alias(step)
         elif isinstance(step, Hosted):
-            self._hosted(step)
+            self.hosted(step)
         elif isinstance(step, Free):
             for number in step.numbers:
                 self.arena.free(number)
@@ -304,7 +304,8 @@ class Planner:
         offset, strides = view(params, self.shapes[step.operand], place.offset, place.strides)
         self.places[step.result] = Place(place.cell, offset, strides)
 
-    def _hosted(self, step: Hosted) -> None:
+    def hosted(self, step: Hosted) -> None:
+        """Add a call of the Python function that a step names."""
         for number in step.writes:
             if self.places[number] is None:
                 self.define(number)
