@@ -80,11 +80,11 @@ def record(jitted: Any, shape: Shape, values: tuple[Any, ...], calls: int) -> bo
     """
     entry = shape.entry
     parts = getattr(entry.bound, "parts", None)
-    if parts is None or entry.donated or entry.watched:
+    if parts is None:
         return True
     if not native_calls.value or (calls * (1 + len(entry.signature.types)) < _WORTH_MAKING and not native_call.is_at_hand()):
         return False
-    if _is_installed(jitted):
+    if _is_installed(jitted) and not (entry.donated or entry.watched):  # those, too, gain from the finalizer of blocks
         call = records.Call(values, shape.names, shape.static, entry.signature.types, settings.key())
         found = records.record(call, parts, entry.traced.kept, entry.traced.out_tree.root)
         if found is not None:
