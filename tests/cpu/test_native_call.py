@@ -134,6 +134,17 @@ def test_results_are_jax_s(name, native):
         assert np.array_equal(mine, other)
 
 
+def test_keywords_are_those_of_the_record(native):
+    f = celadon.jit(lambda x, y=1.0, z=0.0: x * y + z)
+    warm(f, X, y=2.0)
+    assert f(X, y=2.0, z=1.0).tolist() == [3, 5, 7, 9]
+    assert f(X, z=1.0).tolist() == [2, 3, 4, 5]
+    assert f(X).tolist() == [1, 2, 3, 4]
+    warm(f, X, z=1.0, y=3.0)
+    assert f(X, y=1.0, z=3.0).tolist() == [4, 5, 6, 7]
+    assert f(X, z=3.0).tolist() == [4, 5, 6, 7]
+
+
 def test_a_record_is_tried_for_every_signature():
     f = celadon.jit(lambda x, n: x * n, static_argnames="n")
     shapes = [array(*range(n)) for n in range(1, 5)]
@@ -210,7 +221,9 @@ def test_other_trees_than_recorded_go_their_own_way(native):
     warm(f, first)
     others = [
         {"a": (X, 1.0), "b": [X, Y]}, {"b": [Y, X], "a": (X, 1.0)}, {"b": (X, Y), "a": (X, 1.0)}, {"b": [X], "a": (X, 1.0)},
-        {"b": [X, Y, Y], "a": (X, 1.0)}, {"b": [X, Y], "c": (X, 1.0)}, {"b": [X, None], "a": (X, 1.0)},
+        {"b": [X, Y, Y], "a": (X, 1.0)},
+        {"b": [X, Y], "a": (X, 1.0, X)}, {"b": [X, Y], "a": (X, 1.0), "c": Y},
+        {"b": [X, Y], "c": (X, 1.0)}, {"b": [X, None], "a": (X, 1.0)},
         {"b": [X, Y], "a": Pair(X, 1.0)}, collections.OrderedDict(first), [X, Y], X, {}, [{"b": X}], {"b": [], "a": X},
     ]  # fmt: skip
     for other in [*others, *others, first]:
@@ -251,6 +264,7 @@ def test_inside_a_trace_a_call_is_traced(native):
     assert celadon.grad(lambda x: f(x).sum())(X).tolist() == [2, 4, 6, 8]
     assert celadon.vmap(f)(X).tolist() == [1, 4, 9, 16]
     assert str(celadon.make_jaxpr(f)(X)).count("call") == 1
+    assert str(celadon.make_jaxpr(lambda x: f(X) + x)(Y)).count("call") == 1
     assert celadon.jit(lambda x: f(x) + f(X))(Y).tolist() == (np.asarray(Y) ** 2 + np.asarray(X) ** 2).tolist()
     assert f(X).tolist() == [1, 4, 9, 16]
 
@@ -629,6 +643,23 @@ def test_no_interrupt_is_lost_in_a_hot_loop():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True, timeout=120)
     assert "ignored" not in done.stderr
     assert int(done.stdout) == 0
+
+
+def test_an_interrupt_while_a_shelf_is_audited_comes_a_moment_later(monkeypatch):
+    warm(celadon.jit(lambda x: x), X)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    block = memory.allocate(1 << 20)
+    before = memory._limit
+    monkeypatch.setattr(memory, "_audit", interrupted)
+    monkeypatch.setattr(memory, "_limit", block.owner.capacity)
+    monkeypatch.setattr(memory, "_returned", before)
+    with pytest.raises(KeyboardInterrupt):
+        del block
+        for _ in range(1000):  # a moment
+            pass
 
 
 FORKED = """
