@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = SOURCE / "celadon"
 
 LAYERS = (
-    {"errors", "settings", "types", "events", "keys", "memory", "background", "locks", "garbage", "facade"}
+    {"errors", "settings", "types", "events", "keys", "memory", "ahead", "background", "locks", "garbage", "facade"}
     | {"tree", "tree_bytes", "tree_fields", "tree_nodes", "tree_outlines", "tree_partings", "tree_paths", "tree_util", "voids"},
     {"program", "tracing", "op", "array", "leaks", "nans", "evaluate", "signature", "statics"},
     {"vocabulary"},

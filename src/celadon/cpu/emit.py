@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
-from celadon import compiler, errors, events
+from celadon import ahead, compiler, errors, events
 from celadon.cpu import link, llvm, store, threads
 from celadon.cpu.recipe import Kernel, Map, Reduce, Rows, digest
 from celadon.facade import Lazy
@@ -84,6 +84,7 @@ def _built(kernels: dict[str, Kernel], level: int) -> dict[str, Code]:
         functions = {name: _emitted(kernel, symbol(name)) for name, kernel in sorted(kernels.items())}
         parts = _parts({name: len(function.text()) for name, function in functions.items()})
         texts = [ir.module([functions[name] for name in names]) for names in parts]
+    ahead.load()
     with events.Stage("LLVM"):
         codes = llvm.compile_texts(texts, level)
     with events.Stage("store"):
