@@ -11,6 +11,7 @@ import pytest
 import celadon
 from celadon import events, numpy as cnp
 from celadon.cache import lifting
+from tests.cpu.programs import on_cpu, on_reference, op
 
 EDGES = [0.0, -0.0, 1.0, -1.0, 2.0, -2.5, np.inf, -np.inf, np.nan, 1e-40, 3e38, -7.25]
 INTEGER = (-11, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 10, 31)
@@ -99,3 +100,19 @@ def test_powers_in_other_kernels() -> None:
         value = (value**5 + 1) / 3
     np.testing.assert_allclose(rounds, value, rtol=1e-5)
     np.testing.assert_allclose(stepped, x[1] + x[0] ** 2.0 + x[0] ** 0.5 + x[0] ** np.float32(1.7), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int16"])
+def test_exponents_that_differ_by_element_or_are_below_0(dtype: str) -> None:
+    """Such an op comes from a batch alone; what is below 0 counts as 0, everywhere."""
+    x = np.array([3, -2, 5, 7, 1, -1, 2, 9, 4, 6, 2], dtype)
+    n = np.array([0, 3, -4, 1, -(2**31), 30, 9, 2, 5, 4, 10], np.int32)
+    wanted = np.array([int(a) ** max(int(b), 0) for a, b in zip(x, n, strict=True)]).astype(dtype)
+    for found in (on_cpu(op["whole_power"], x, n), on_reference(op["whole_power"], x, n)):
+        np.testing.assert_array_equal(found[0], wanted)
+    for k in (0, 2, 4, 6):
+        [alone] = on_cpu(op["whole_power"], x, n[k])
+        np.testing.assert_array_equal(alone, on_reference(op["whole_power"], x, n[k])[0])
+        assert alone[k] == wanted[k]
+    expanded = celadon.jit(lambda x, n: op["whole_power"].expand(x, n))
+    np.testing.assert_array_equal(expanded(x, n), wanted)

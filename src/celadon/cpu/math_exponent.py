@@ -49,8 +49,8 @@ def _either(f: Function, condition: Value, yes: Callable[[], Value], no: Callabl
 
 
 def whole_power(x: Element, n: Value, dtype: str) -> Element:
-    """x multiplied by itself, n times in all, by squaring; n is one positive number for all lanes, or one for each."""
-    f = n.function
+    """x multiplied by itself, n times in all, by squaring; n is one number for all lanes, or one for each; 0 if below."""
+    f, n = n.function, (n > 0).select(n, 0)
     [base], before, head, done = elements.parts([x]), f.block, f.fresh("square"), f.fresh("done")
     one = f.constant(base.kind, 1, base.lanes)
     f.jump(head)

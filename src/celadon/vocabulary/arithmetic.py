@@ -157,7 +157,7 @@ def _integer_pow_expand(x: Array, *, y: int) -> Array:
 
 
 def _whole_power_type(x: ArrayType, n: ArrayType) -> ArrayType:
-    """Floats or integers, and how often each is multiplied: an i32 of the same shape, or one for all."""
+    """Floats or integers, and how often each is multiplied: integers of the same shape, or one for all; 0 if below."""
     require("whole_power", x, ORDERED)
     require("whole_power", n, of_kind("i"))
     shape = common_shape("whole_power", x, n)
@@ -165,7 +165,7 @@ def _whole_power_type(x: ArrayType, n: ArrayType) -> ArrayType:
 
 
 def _whole_power(x: Array, n: Array) -> Array:
-    result = np.ones(np.broadcast_shapes(x.shape, n.shape), x.dtype)
+    result, n = np.ones(np.broadcast_shapes(x.shape, n.shape), x.dtype), np.maximum(n, n.dtype.type(0))
     while np.any(n > 0):
         result, x, n = np.where(n & 1, _product(result, x), result), _product(x, x), n >> 1
     return result
@@ -173,10 +173,10 @@ def _whole_power(x: Array, n: Array) -> Array:
 
 def _whole_power_expand(x: Any, n: Any) -> Any:
     """By squaring; a number that is not known is looked at bit by bit."""
-    if isinstance(n, Literal):
+    if isinstance(n, Literal) and n.value > 0:
         return _by_squaring(x, int(n.value), multiply)
-    result = None
-    for bit in range(_WHOLE_BITS):
+    result, n = None, registry["maximum"](n, like(0, n))
+    for bit in range(8 * n.type.dtype.itemsize - 1):
         digit = registry["and"](n, fixed(1 << bit, n.type.dtype))
         factor = registry["select"](registry["compare"](digit, like(0, n), direction="NE"), x, like(1, x))
         result = factor if result is None else multiply(result, factor)
@@ -244,7 +244,6 @@ def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
     return registry["real"](multiply(t, direction))
 
 
-_WHOLE_BITS = 31
 _product = by_kind(biuf=np.multiply, c=complex_product)
 _ratio = by_kind(iu=_quotient, f=np.divide, c=in_double(np.divide))
 
