@@ -53,8 +53,10 @@ def _within(draw: Draw, shape: Shape) -> Shape:
     return tuple([draw.whole(0 if draw.chance(0.1) else min(n, 1), n) for n in shape])
 
 
-def dynamic_slice(draw: Draw, shape: Shape, dtype: DType) -> Node:
+def dynamic_slice(draw: Draw, shape: Shape, dtype: DType) -> Node | None:
     before = tuple([n + draw.pick((0, 0, 1, 5)) for n in shape])
+    if math.prod(before) > 40 * draw.most:
+        return None
     return draw.node("dynamic_slice", [draw.operand(before, dtype), *_starts(draw, before)], slice_sizes=shape)
 
 
@@ -275,7 +277,13 @@ def _put(extents: list[int], spec: tuple[int, ...]) -> Shape:
 
 
 def _for(producer: Any) -> Any:
-    return lambda draw, name: producer(draw, draw.shape(most=5), draw.dtype())
+    def make(draw: Draw, name: str) -> Node:
+        while True:
+            found = producer(draw, draw.shape(most=5), draw.dtype())
+            if found is not None:
+                return found
+
+    return make
 
 
 MAKERS: dict[str, Any] = {
