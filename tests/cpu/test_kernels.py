@@ -331,6 +331,20 @@ def test_products_do_not_depend_on_how_operands_lie(sizes: tuple[int, int, int])
     assert bits(on_cpu(_dot((0,), (1,)), x.T.copy(), y.T.copy())) == wanted
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("sizes", [(7, 5), (16, 97), (300, 40)], ids=str)
+def test_products_with_vectors_do_not_depend_on_how_a_matrix_lies(sizes: tuple[int, int], dtype: str) -> None:
+    def turned(x: Any) -> Any:
+        return op["transpose"](x, permutation=(1, 0))
+
+    k, m = sizes
+    x, v, w = floats(k, m).astype(dtype), floats(k).astype(dtype), floats(m).astype(dtype)
+    with celadon.enable_x64(True):
+        for contract, vector, laid in (((1,), v, x), ((0,), v, x.T.copy()), ((0,), w, x), ((1,), w, x.T.copy())):
+            plain = on_cpu(_dot(contract, (0,)), laid.T.copy(), vector)
+            assert bits(on_cpu(lambda x, v, c=contract: _dot(c, (0,))(turned(x), v), laid, vector)) == bits(plain)
+
+
 @pytest.mark.parametrize("shape", [(1,), (7,), (0,), (33,), (1000,), (3, 17), (40, 3), (2, 300, 3)], ids=str)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool", "bfloat16", "complex64"])
 def test_sorts(shape: tuple[int, ...], dtype: str) -> None:

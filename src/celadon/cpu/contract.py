@@ -112,10 +112,16 @@ class _Contraction:
         self.fusion.map(drawn, views[0], self.out)
 
     def _vectors(self) -> None:
-        """Nothing but a sum of products, along the axis that lies in memory."""
-        axes = self.axes
+        """Nothing but a sum of products, along the axis that lies in memory where the operand is in order.
+
+        One that lies otherwise is put in order first: how a sum is made must not depend on that.
+        """
+        axes, fusion = self.axes, self.fusion
         big = 0 if axes.longer("m") else 1
-        ordered = axes.only("bmnk", "bkmn" if self._last_letter(big) in "mn" else "bmnk")
+        last = self._last_letter(big, dense(self.equation.inputs[big].type.shape))
+        if self._last_letter(big, fusion.layouts[self.numbers[big]]) != last:
+            self.numbers[big] = fusion.dense(self.numbers[big])
+        ordered = axes.only("bmnk", "bkmn" if last in "mn" else "bmnk")
         views = self._views(ordered)
         if by_lines(self.fusion, views, ordered.letters, self.out):
             return
@@ -124,9 +130,8 @@ class _Contraction:
             "add", self.fusion.drawn(views, self._product(views, self.sum)), views[0], contracted, self.out
         )
 
-    def _last_letter(self, operand: int) -> str:
-        """The kind of axis along which an operand's elements are neighbours."""
-        layout = self.fusion.layouts[self.numbers[operand]]
+    def _last_letter(self, operand: int, layout: Layout) -> str:
+        """The kind of axis along which elements of an operand with this layout are neighbours."""
         places = self.axes.left if operand == 0 else self.axes.right
         for letter, i in zip(self.axes.letters, places, strict=True):
             axis = layout[i] if i >= 0 else None
