@@ -174,10 +174,12 @@ class Jit:
     def _warm(self, request: Request, entry: Entry, key: object, run: Fast) -> None:
         """Let the fast path run an entry, and after some calls the native one."""
         shape = hot.Shape(entry, tuple(request.kwargs), request.static_places())
+        own = weakref.ref(self)  # what a function keeps must not keep the function
 
         def due(values: tuple[Any, ...], calls: int) -> None:
-            if hot.record(self, shape, values, calls):
-                self.fast[key] = run
+            jitted = own()
+            if jitted is not None and hot.record(jitted, shape, values, calls):
+                jitted.fast[key] = run
 
         self.fast[key] = hot.counted(run, due)
 
