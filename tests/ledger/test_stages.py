@@ -129,3 +129,9 @@ def test_tables_show_what_takes_long_and_tell_of_the_rest():
     rows = charts.steady_rows(shown)
     assert [row[0] for row in rows] == ["step", "0", ""] and "90 % #########" in rows[1][5] and "10 % #" in rows[2][5]
     assert charts.facts(shown)[0].startswith("2 steps below 1 %") and len({len(row) for row in rows}) == 1
+
+
+def test_row_kernels_are_counted_pass_by_pass():
+    found = steady_call(job(lambda x: celadon.nn.softmax(x, axis=-1), x=X), PLAN)
+    [step] = [step for step in found.steps if "rows" in step.kernel]
+    assert step.flops > 64 * 64 * 10  # an exponential alone takes more

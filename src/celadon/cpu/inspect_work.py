@@ -14,7 +14,7 @@ from celadon.cpu.ir import Function
 from celadon.cpu.kinds import letter
 from celadon.cpu.library_calls import stack_of
 from celadon.cpu.plan import Place, Planner, extents_of, product
-from celadon.cpu.recipe import Body, Constant, Hosted, Launch, Map, Moved, Reduce
+from celadon.cpu.recipe import Body, Constant, Hosted, Launch, Map, Pass, Reduce, Rows
 from celadon.cpu.routines import ROUTINES, Shapes
 from celadon.program import Equation
 
@@ -108,7 +108,8 @@ def _flops(planner: Planner, mark: Mark, launch: Launch, equation: Equation | No
             return 0.0
         combining = operations(kernel.op, (kernel.dtype, kernel.dtype), kernel.dtype) if kernel.op in elementwise.rows else 1
         return product(planner.shapes[launch.like]) * (_body(kernel.body) + combining)
-    assert isinstance(kernel, Moved)
+    if isinstance(kernel, Rows):
+        return sum(_of_pass(planner, kernel, one, launch) for one in kernel.passes)
     if equation is None:
         return 0.0
     if kernel.kind == "rounds":
@@ -117,6 +118,14 @@ def _flops(planner: Planner, mark: Mark, launch: Launch, equation: Equation | No
     if kernel.kind == "routine":
         return stack_of(equation)[0] * ROUTINES[equation.op.name].make(Shapes(equation)).flops
     return flops_of(equation)
+
+
+def _of_pass(planner: Planner, kernel: Rows, one: Pass, launch: Launch) -> float:
+    """Of a walk along all rows, or of what is computed once a row; each reduction combines once an element."""
+    shape = planner.shapes[launch.like]
+    once = all(kernel.operands[k].source in ("value", "number", "scalar") for k in one.operands)
+    elements = product([shape[i] for loop in launch.loops[: kernel.kept] for i in loop]) if once else product(shape)
+    return elements * (_body(one.body) + sum(bool(sink.op) for sink in one.sinks))
 
 
 def _body(body: Body) -> int:
