@@ -102,3 +102,22 @@ def test_folded_sums_come_in_the_order_of_the_vectors(kind: str, lanes: int) -> 
         return names[0]
 
     assert values[f.lines[-1].split()[-1]] == [pairwise([f"{k}.{i}" for i in range(lanes)]) for k in range(lanes)]
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (97, 16), (40, 300), (33, 4097), (17, 9001), (513, 9), (1030, 500), (2, 1), (3, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_columns_are_summed_as_lines_are(shape: tuple[int, int], dtype: str) -> None:
+    """Parts of a column, and what is left over of them; pieces of columns, and lanes beyond the last one."""
+    with celadon.enable_x64(dtype == "float64"):
+        matrix, vector = (x.astype(dtype) for x in operands(*shape))
+        lines = np.asarray(celadon.jit(lambda a, v: a @ v)(matrix, vector))
+        turned = np.ascontiguousarray(matrix.T)
+        columns = celadon.jit(lambda a, v: a.T @ v)
+        assert np.asarray(columns(turned, vector)).tobytes() == lines.tobytes()
+        if min(shape) > 1:
+            assert kinds(lambda a, v: a.T @ v, turned, vector) == ["columns"]
+            assert kinds(lambda a, v: v @ a, turned, vector) == ["columns"]
+        assert np.asarray(celadon.jit(lambda a, v: v @ a)(turned, vector)).tobytes() == lines.tobytes()
+        parts = celadon.jit(lambda a, v: a[:, 1:].T @ v)
+        wide = np.concatenate([np.full((shape[1], 1), np.nan, dtype), turned], axis=1)
+        assert np.asarray(parts(wide, vector)).tobytes() == lines.tobytes()

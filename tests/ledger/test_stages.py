@@ -133,5 +133,5 @@ def test_tables_show_what_takes_long_and_tell_of_the_rest():
 
 def test_row_kernels_are_counted_pass_by_pass():
     found = steady_call(job(lambda x: celadon.nn.softmax(x, axis=-1), x=X), PLAN)
-    [step] = [step for step in found.steps if "rows" in step.kernel]
+    [step] = found.steps
     assert step.flops > 64 * 64 * 10  # an exponential alone takes more

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from celadon.cpu.fuse import Fusion, rules
 from celadon.cpu.layout import Layout, dense, merged
 from celadon.cpu.recipe import Kernel, Moved, Node
-from celadon.cpu.vector_products import by_lines
+from celadon.cpu.vector_products import form_of, launched
 from celadon.program import Equation, Var
 from celadon.types import ArrayType, DType, Shape, kind, short_name
 from celadon.vocabulary.contract import free_axes
@@ -112,23 +112,37 @@ class _Contraction:
         self.fusion.map(drawn, views[0], self.out)
 
     def _vectors(self) -> None:
-        """Nothing but a sum of products, along the axis that lies in memory where the operand is in order.
-
-        One that lies otherwise is put in order first: how a sum is made must not depend on that.
+        """Nothing but a sum of products: by kernels that sum lines in one order however they lie, or by a reduction along the
+        axis that lies in memory where the operand is in order. One that lies otherwise is put in order first, as how a sum is
+        made must not depend on that.
         """
         axes, fusion = self.axes, self.fusion
+        if self._by_vectors(axes.only("bmnk", "bmnk")):
+            return
         big = 0 if axes.longer("m") else 1
         last = self._last_letter(big, dense(self.equation.inputs[big].type.shape))
         if self._last_letter(big, fusion.layouts[self.numbers[big]]) != last:
             self.numbers[big] = fusion.dense(self.numbers[big])
         ordered = axes.only("bmnk", "bkmn" if last in "mn" else "bmnk")
         views = self._views(ordered)
-        if by_lines(self.fusion, views, ordered.letters, self.out):
-            return
         contracted = tuple(i for i, letter in enumerate(ordered.letters) if letter == "k")
         self.fusion.reduce(
             "add", self.fusion.drawn(views, self._product(views, self.sum)), views[0], contracted, self.out
         )
+
+    def _by_vectors(self, axes: Axes) -> bool:
+        """Whether operands in order have a kernel for vectors; it is launched for them as they lie, or put in order."""
+        types = [ArrayType(axes.shape, x.type.dtype) for x in self.equation.inputs]
+        ordered = [
+            tuple([dense(x.type.shape)[i] if i >= 0 else None for i in held])
+            for x, held in zip(self.equation.inputs, (axes.left, axes.right), strict=True)
+        ]
+        if form_of(types, ordered, axes.letters, self.out) is None:
+            return False
+        if not launched(self.fusion, self._views(axes), axes.letters, self.index):
+            self.numbers = [self.fusion.dense(number) for number in self.numbers]
+            launched(self.fusion, self._views(axes), axes.letters, self.index)
+        return True
 
     def _last_letter(self, operand: int, layout: Layout) -> str:
         """The kind of axis along which elements of an operand with this layout are neighbours."""

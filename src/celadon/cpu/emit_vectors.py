@@ -83,4 +83,77 @@ def _added_pairs(f: Function, vectors: Sequence[Value], sides: Sequence[Sequence
     return [f.shuffle(a, b, sides[0]) + f.shuffle(a, b, sides[1]) for a, b in pairs]
 
 
-KINDS: dict[str, Callable[[Function, Moved], object]] = {"lines": Lines}
+class Columns:
+    """The same sums where lines are columns: neighbours of a row belong to different lines, and a row lies in memory.
+
+    As many rows at a time as a line's sum has lanes, each added to a line of sums of its own. Table: length of a column;
+    address of the matrix and its rows' stride; of the vector; of the results; columns of a piece, and in all; an address in
+    the arena, and its bytes for each piece. Range: pieces.
+    """
+
+    def __init__(self, f: Function, kernel: Moved):
+        self.f, [self.dtype] = f, kernel.dtypes
+        self.sums, self.size = lanes_of(itemsize(self.dtype)), itemsize(self.dtype)
+        self.lanes = self.sums * (1 + f.target.wide)
+        self.zero = f.constant("i64", 0)
+        table = Table(f)
+        self.length = table.word()
+        matrix, self.stride = table.address(), table.word()
+        self.vector, target = table.address(), table.address()
+        width, columns = table.word(), table.word()
+        room, nbytes = table.address(), table.word()
+        store = Store(f, self.dtype, self.lanes)
+        _, low, high = f.parameters
+        with Loop(f, low, high) as piece:
+            first = piece.index * width
+            self.count = smaller(width, columns - first)
+            self.line = (self.count + (self.lanes - 1)) & -self.lanes
+            self.partial = f.gep(room, piece.index * nbytes, "i8")
+            self.total = at(f, self.partial, self.line * self.sums, self.dtype)
+            self._summed(at(f, matrix, first, self.dtype))
+            with Loop(f, self.zero, self.count, self.lanes) as loop:
+                lines = [f.load(self._place(self.total, k, loop.index), self.dtype, self.lanes) for k in range(self.sums)]
+                while len(lines) > 1:
+                    lines = [a + b for a, b in zip(lines, lines[len(lines) // 2 :], strict=False)]
+                store(lines[0], at(f, target, first + loop.index, self.dtype), self.count - loop.index)
+
+    def _summed(self, matrix: Value) -> None:
+        f = self.f
+        self._all(self.total, lambda place, _: f.constant(self.dtype, 0, self.lanes))
+        with Loop(f, self.zero, self.length, _PART) as parts:
+            stop = smaller(parts.index + _PART, self.length)
+            whole = parts.index + ((stop - parts.index) & -self.sums)
+            self._all(self.partial, lambda place, _: f.constant(self.dtype, 0, self.lanes))
+            with Loop(f, parts.index, whole, self.sums) as rows:
+                self._added(matrix, rows.index, self.zero, self.sums)
+            with Loop(f, whole, stop) as row:
+                self._added(matrix, row.index, row.index - whole, 1)
+            self._all(self.total, lambda place, before: before + self._load(self.partial, place))
+
+    def _load(self, pointer: Value, place: Value) -> Value:
+        return self.f.load(at(self.f, pointer, place, self.dtype), self.dtype, self.lanes)
+
+    def _all(self, sums: Value, value: Callable[[Value, Value], Value]) -> None:
+        """Change every vector of the sums, from its place and what it was."""
+        f = self.f
+        with Loop(f, self.zero, self.line * self.sums, self.lanes) as loop:
+            here = at(f, sums, loop.index, self.dtype)
+            f.store(value(loop.index, f.load(here, self.dtype, self.lanes)), here)
+
+    def _added(self, matrix: Value, row: Value, line: Value, count: int) -> None:
+        """Add some rows to the lines of sums from one on."""
+        f = self.f
+        rows = [f.gep(matrix, (row + k) * self.stride, "i8") for k in range(count)]
+        factors = [f.splat(f.load(at(f, self.vector, row + k, self.dtype), self.dtype), self.lanes) for k in range(count)]
+        first = at(f, self.partial, line * self.line, self.dtype)
+        with Loop(f, self.zero, self.count, self.lanes) as loop:
+            for k in range(count):
+                here = self._place(first, k, loop.index)
+                one = self._load(rows[k], loop.index)
+                f.store(one.fma(factors[k], f.load(here, self.dtype, self.lanes)), here)
+
+    def _place(self, lines: Value, k: int, column: Value) -> Value:
+        return at(self.f, lines, self.line * k + column if k else column, self.dtype)
+
+
+KINDS: dict[str, Callable[[Function, Moved], object]] = {"lines": Lines, "columns": Columns}
