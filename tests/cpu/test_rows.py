@@ -82,7 +82,15 @@ def attention(q: Any, k: Any) -> Any:
     return softmax(q @ k.swapaxes(-1, -2) * 0.3) @ k
 
 
-ONE = [softmax, with_moments, of_sines, by_place, of_every_kind, twice, masked, turned, smoothed]
+def seen_otherwise(x: Any) -> list[Any]:
+    """What one launch makes is the memory that others see as numbers of another dtype."""
+    words = lax.bitcast_convert_type(x, np.uint32)
+    words = words * (words ^ 5).sum(-1, keepdims=True)
+    whole, real = (lax.bitcast_convert_type(words, dtype) for dtype in (np.int32, np.float32))
+    return [words, whole // 3, whole.min(-1), real - 1, (real > 1).any(-1), words.max(-1)]
+
+
+ONE = [softmax, with_moments, of_sines, by_place, of_every_kind, twice, masked, turned, smoothed, seen_otherwise]
 SHAPES = [(3, 5), (17, 8), (5, 100), (40, 1), (3, 70000)]
 
 

@@ -51,7 +51,7 @@ class RowLaunches:
     # --- what there is
 
     def root(self, number: int) -> tuple[int, bool]:
-        """The variable that a view sees, and whether its axes longer than 1 are that one's."""
+        """The variable that a view sees, and whether its elements and its axes longer than 1 are that one's."""
         return self.roots.get(number, (number, True))
 
     def _note(self, steps: Iterable[Step]) -> None:
@@ -76,7 +76,7 @@ class RowLaunches:
         if step.rule != "dense":
             return step.rule in _VIEWS
         layout, shape = self.known.layouts[step.operand], self.known.types[step.operand].shape
-        before, after = (longer_axes(self.known.token(n)) for n in (step.operand, step.result))
+        before, after = ((self.known.dtype(n), longer_axes(self.known.token(n))) for n in (step.operand, step.result))
         return is_dense(layout, shape) and before == after
 
     def _use(self, user: int, numbers: Iterable[int]) -> None:
