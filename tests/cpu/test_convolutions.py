@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import celadon
-from celadon import events, lax
+from celadon import events, lax, numpy as cnp
 from celadon.cpu import threads
 from celadon.op import registry as op
 from celadon.types import every_dtype
@@ -154,3 +154,12 @@ def test_derivatives_and_batches_run_on_the_kernels() -> None:
     assert not [event for event in seen if event.kind == "fallback"]
     assert [part.shape for part in found] == [x.shape, w.shape]
     assert bits(batched[0]) == bits(celadon.jit(function)(small(4, 2, 9, 9, 3)[0], w))
+
+
+@pytest.mark.parametrize("outputs", [61, 64, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, cnp.bfloat16])
+def test_sums_of_many_terms_are_made_in_parts(outputs: int, dtype: Any) -> None:
+    """Weights of more bytes than are met at a time: a part of a sum goes on from what the ones before it came to."""
+    with celadon.enable_x64(True):
+        x, w = small(2, 14, 15, 16, dtype=dtype), small(13, 13, 16, outputs, dtype=dtype, seed=1)
+        same(convolved(LAST, (1, 1), ((1, 1), (0, 2))), x, w)

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from celadon.cpu.kinds import itemsize
 from celadon.cpu.plan import PAYS, WORD, Planner, rules
-from celadon.cpu.recipe import TILE_ROWS, Launch, Moved
+from celadon.cpu.recipe import TILE_ROWS, Launch, Moved, sums_in_parts
 from celadon.cpu.tables import STEP
 from celadon.vocabulary.convolution import extents_of
 
 _IN_CACHE = 1 << 18
+_WEIGHTS = 1 << 17  # bytes of weights that many outputs meet before the next ones are read
 _PIECES = 16
 _NANOSECONDS = 0.05
 _SLACK = 256  # bytes that loads and stores of whole vectors may reach beyond what is laid out
@@ -113,6 +114,11 @@ def _block(axes: list[_Axis], members: int, needs: Callable[[int], _Room]) -> in
     return max(min(block, -(-axes[0].outputs // pieces)), 1) if len(axes) > 1 else block
 
 
+def _span(kernel: Moved, depth: int, line: int) -> int:
+    """How much of a sum is made at a time: weights that stay in cache while many outputs meet them."""
+    return min(max(_WEIGHTS // max(line, 1), 16), max(depth, 1)) if sums_in_parts(kernel) else max(depth, 1)
+
+
 def _is_inside(axis: _Axis) -> bool:
     """Whether all windows lie in the array."""
     return axis.spread == 1 and axis.before <= 0 and (axis.outputs - 1) * axis.step + axis.reach - axis.before <= axis.extent
@@ -147,7 +153,7 @@ def _convolution(planner: Planner, launch: Launch) -> None:
     pieces = -(-items // per)
     nbytes = 0 if in_place else _rounded(room.nbytes) + _SLACK
     scratch, at = planner.scratch(pieces * nbytes), planner.here
-    words = [per, items, blocks, block, groups, features, rows, depth]
+    words = [per, items, blocks, block, groups, features, rows, depth, _span(kernel, depth, found.features_out * size)]
     for axis, source, target in zip(axes, spatial, [result.strides[k] for k in out[2:]] or [0], strict=True):
         words += (axis.outputs, axis.step, axis.extent, axis.spread, axis.before, axis.reach, source, target)
     apart = features * lhs.strides[left[1]] if by_feature > 1 else members * lhs.strides[left[0]]

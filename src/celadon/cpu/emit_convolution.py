@@ -13,7 +13,7 @@ from celadon.cpu.elements import Element
 from celadon.cpu.ir import Function, Value
 from celadon.cpu.kinds import itemsize, lanes_for
 from celadon.cpu.loops import Loop, Table, When, smaller
-from celadon.cpu.recipe import Moved
+from celadon.cpu.recipe import Moved, sums_in_parts
 from celadon.cpu.stores import Store, at
 
 _TILES = ((2, 4), (1, 8))  # vectors and rows of a tile
@@ -32,8 +32,8 @@ class _Convolution:
     """Range: pieces, each some items; an item is a block of the first spatial axis' outputs for one member of the batch.
 
     Table: items of a piece, items in all, blocks of a batch member, outputs of a block; groups, input features and output
-    features of one, depth of a sum; spatial axes (see _Axis); the array: its address and strides along batch, features and
-    groups; weights: address, stride along output features, and along depth; result: address and strides along batch and
+    features of one, depth of a sum, and the part of it that is summed at a time; spatial axes (see _Axis); the array: its
+    address and strides along batch, features and groups; weights: address, stride along output features, and along depth; result: address and strides along batch and
     features; room: an address, its bytes for each piece, strides along features, along each spatial axis but the last one
     (a step of the window), and of the last one (see the subclasses); whether the array is read where it is, as it has no
     padding; then, for each place of a sum, its distance in bytes.
@@ -45,11 +45,12 @@ class _Convolution:
         rank, self.plain, self.spread, self.in_order, self.stores_lines = kernel.facts
         self.moved, self.size = lanes_for([self.sum, self.out]), itemsize(self.sum)  # lanes that are laid out at a time
         self.lanes = self.moved * (1 + f.target.wide)
+        self.in_parts = sums_in_parts(kernel)
         self.store = Store(f, self.out, self.lanes)
         self.zero = f.constant("i64", 0)
         table = Table(f)
         per, items, blocks, block = (table.word() for _ in range(4))
-        self.groups, self.features, self.rows, self.depth = (table.word() for _ in range(4))
+        self.groups, self.features, self.rows, self.depth, self.span = (table.word() for _ in range(5))
         self.axes = [_Axis(table) for _ in range(rank)]
         source, self.source_steps = table.address(), [table.word() for _ in range(3)]
         weights, self.weights_step, self.deeper = table.address(), table.word(), table.word()
@@ -74,12 +75,12 @@ class _Convolution:
         f = self.f
         with Loop(f, self.zero, self.groups) as group:
             first = group.index * self.rows
-            self._outputs(
-                0,
-                self.laid_out(f.gep(source, group.index * self.source_steps[2], "i8")),
-                f.gep(weights, first * self.weights_step, "i8"),
-                f.gep(result, first * self.result_steps[1], "i8"),
-            )
+            room = self.laid_out(f.gep(source, group.index * self.source_steps[2], "i8"))
+            weights = f.gep(weights, first * self.weights_step, "i8")
+            result = f.gep(result, first * self.result_steps[1], "i8")
+            with Loop(f, self.zero, self.depth + self.depth.compare("eq", 0).convert("zext", "i64"), self.span) as part:
+                self.depths = part.index, smaller(part.index + self.span, self.depth)
+                self._outputs(0, room, f.gep(weights, part.index * self.deeper, "i8"), result)
 
     def laid_out(self, source: Value) -> Value:
         """Where one group's features are laid out for the outputs of an item."""
@@ -166,11 +167,15 @@ class _Convolution:
                 tile(column.index, [smaller(row.index + r, last) if r else row.index for r in range(height)], vectors)
             start = stop
 
-    def summed(self, weights: Value, room: Value, offsets: Sequence[Value], vectors: int) -> list[Element]:
-        """The sums of a tile, row by row; each row is some bytes from the first."""
+    def summed(
+        self, place: tuple[Value, Value], offsets: Sequence[Value], vectors: int, targets: Sequence[Value]
+    ) -> list[Element]:
+        """The sums of a tile, row by row; each row is some bytes from the first. What earlier parts gave is in the targets."""
         f, lanes, size, rows = self.f, self.lanes, self.size, len(offsets)
-        sums = [elements.constant(f, self.sum, bytes(size), lanes)] * (rows * vectors)
-        with Loop(f, self.zero, self.depth, 1, [weights, *elements.parts(sums)]) as loop:
+        (weights, room), (first, last) = place, self.depths
+        nothing = elements.constant(f, self.sum, bytes(size), lanes)
+        sums = [self._before(target, first, nothing) for target in targets]
+        with Loop(f, first, last, 1, [weights, *elements.parts(sums)]) as loop:
             here, *carried = loop.values
             before = elements.rejoined(carried, sums)
             there = f.gep(room, f.load(f.gep(self.distances, loop.index, "i64"), "i64"), "i8")
@@ -181,6 +186,11 @@ class _Convolution:
             after = [elementwise.multiply_add(x[r], y[u], sum, self.sum) for r, u, sum in known]
             loop.next = [f.gep(here, self.deeper, "i8"), *elements.parts(after)]
         return elements.rejoined(loop.results[1:], sums)
+
+    def _before(self, target: Value, first: Value, nothing: Element) -> Element:
+        if not self.in_parts:
+            return nothing
+        return elements.select(first.compare("eq", 0), nothing, elements.load(self.f, target, self.sum, self.lanes))
 
     def roles(self, weights: Value, room: Value) -> tuple[Value, Value]:
         """Which of the two is read one by one, for a tile's rows, and which by vectors."""
@@ -257,10 +267,12 @@ class _ByPlaces(_Convolution):
         def tile(column: Value, rows: list[Value], vectors: int) -> None:
             first = f.gep(weights, rows[0] * self.weights_step, "i8")
             offsets = [(row - rows[0]) * self.weights_step for row in rows]
-            for k, total in enumerate(self.summed(first, at(f, room, column, self.sum), offsets, vectors)):
-                place = column + k % vectors * self.lanes
-                target = f.gep(result, rows[k // vectors] * self.result_steps[1], "i8")
-                self.stored(total, f.gep(target, place * stride, "i8"), stride, None if vectors > 1 else count - place)
+            lines = [f.gep(result, row * self.result_steps[1], "i8") for row in rows]
+            places = [column + u * self.lanes for u in range(vectors)]
+            targets = [f.gep(line, place * stride, "i8") for line in lines for place in places]
+            found = self.summed((first, at(f, room, column, self.sum)), offsets, vectors, targets)
+            for k, (total, target) in enumerate(zip(found, targets, strict=True)):
+                self.stored(total, target, stride, None if vectors > 1 else count - places[k % vectors])
 
         self.tiles(count, self.rows, tile)
 
@@ -299,11 +311,13 @@ class _ByFeatures(_Convolution):
         def tile(column: Value, rows: list[Value], vectors: int) -> None:
             first = f.gep(room, rows[0] * apart, "i8")
             offsets = [(row - rows[0]) * apart for row in rows]
-            for k, total in enumerate(self.summed(at(f, weights, column, self.sum), first, offsets, vectors)):
-                feature = column + k % vectors * self.lanes
-                target = f.gep(result, rows[k // vectors] * axis.result, "i8")
-                target = f.gep(target, feature * self.result_steps[1], "i8")
-                self.stored(total, target, self.result_steps[1], None if vectors > 1 else self.rows - feature)
+            lines = [f.gep(result, row * axis.result, "i8") for row in rows]
+            features = [column + u * self.lanes for u in range(vectors)]
+            targets = [f.gep(line, feature * self.result_steps[1], "i8") for line in lines for feature in features]
+            found = self.summed((at(f, weights, column, self.sum), first), offsets, vectors, targets)
+            for k, (total, target) in enumerate(zip(found, targets, strict=True)):
+                left = None if vectors > 1 else self.rows - features[k % vectors]
+                self.stored(total, target, self.result_steps[1], left)
 
         self.tiles(self.rows, count, tile)
 

@@ -174,6 +174,12 @@ class Launch(NamedTuple):
     walks: tuple[tuple[int, ...], ...] = ()
 
 
+def sums_in_parts(kernel: Moved) -> bool:
+    """Whether a convolution's sums may be made in parts: what they have come to stands in the result, whose lines lie in
+    memory."""
+    return kernel.dtypes[1] == kernel.dtypes[2] and bool(kernel.facts[4])
+
+
 def numbers_of(leaves: Sequence[Leaf], reads: Sequence[int]) -> tuple[int, ...]:
     """Those of the variables that leaves read which are numbers."""
     read = [leaf for leaf in leaves if leaf.source != "iota"]
