@@ -33,10 +33,10 @@ class _Convolution:
 
     Table: items of a piece, items in all, blocks of a batch member, outputs of a block; groups, input features and output
     features of one, depth of a sum, and the part of it that is summed at a time; spatial axes (see _Axis); the array: its
-    address and strides along batch, features and groups; weights: address, stride along output features, and along depth; result: address and strides along batch and
-    features; room: an address, its bytes for each piece, strides along features, along each spatial axis but the last one
-    (a step of the window), and of the last one (see the subclasses); whether the array is read where it is, as it has no
-    padding; then, for each place of a sum, its distance in bytes.
+    address and strides along batch, features and groups; weights: address, stride along output features, and along depth;
+    result: address and strides along batch and features; room: an address, its bytes for each piece, strides along features,
+    along each spatial axis but the last one (a step of the window), and of the last one (see the subclasses); whether the
+    array is read where it is, as it has no padding; then, for each place of a sum, its distance in bytes.
     """
 
     def __init__(self, f: Function, kernel: Moved):
