@@ -55,6 +55,14 @@ KEYS = {
     "true": True,
     "false": False,
     "no rows": np.array([], I),
+    "list of columns": (slice(None), [0, -1]),
+    "lists crossed": ([[0], [2]], [3, 1]),
+    "lists split": ([0, 1], None, [1, 2]),
+    "list of flags": (slice(None), [True, False, True, True]),
+    "list of arrays": (..., [np.int8(1), 0]),
+    "tuple of columns": (slice(None), (0, 2)),
+    "list alone in a tuple": ([0, 2],),
+    "no columns": (slice(None), []),
 }
 METHODS = ("set", "add", "subtract", "multiply", "divide", "power", "min", "max")
 ROWS, COLUMNS = np.array([0, 2, 0], I), slice(1, 3)
@@ -66,6 +74,11 @@ def updated(method, key, **options):
 
 def both(function, *args):
     agree_on(function, function, args, {}, "at")
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_every_key_reads_what_jax_reads(key) -> None:
+    both(lambda x: x[key], sample("float32", (3, 4)))
 
 
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)

@@ -97,9 +97,9 @@ class IndexNotSupported(CeladonError, TypeError):
     code = "CEL438"
     title = "A value is no index"
     message = "{index} can't index an array; an index is an integer, a slice, None, ..., or an integer or boolean array"
-    cause = "Lists, floats and strings are not accepted: a list would be converted to an array on every call."
-    cure = "Convert it with celadon.numpy.asarray, or use a tuple for several dimensions."
-    when = "When an array is indexed with a list, a float, a string or another object."
+    cause = "Floats and strings name no place, and of a list that stands alone it is open whether each entry is for a dimension."
+    cure = "Convert a list with celadon.numpy.asarray, or use a tuple for several dimensions."
+    when = "When an array is indexed with a list alone, a float, a string or another object."
     trigger = "cnp.ones(3)[[0, 1]]"
     cured = "cnp.ones(3)[cnp.asarray([0, 1])]"
 

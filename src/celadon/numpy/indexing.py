@@ -11,6 +11,7 @@ import numpy as np
 
 from celadon import errors, vocabulary as ops
 from celadon.array import Array, as_array
+from celadon.numpy.creation import asarray
 from celadon.numpy.promotion import array, broadcasted, common_shape, converted, operand
 from celadon.numpy.shapes import expanded, squeezed
 from celadon.program import Literal, literal
@@ -63,7 +64,7 @@ Item = Range | Place | Computed | None
 def getitem(x: Any, key: Any) -> Any:
     """x[key]. A concrete place outside the axis, like a computed one, means the nearest inside; negative ones count back.
 
-    Args: key: integers, slices, None, ..., integer or boolean arrays, or a tuple of these.
+    Args: key: integers, slices, None, ..., integer or boolean arrays, or a tuple of these, in which lists are arrays.
 
     >>> getitem(as_array(np.array([[1, 2], [3, 4]])), (slice(None), 0))
     Array([1, 3], dtype=int32)
@@ -84,7 +85,7 @@ def sorted_out(x: Any, key: Any, wrap: bool = True) -> tuple[Any, list[Item], bo
     Masks become index arrays, ... becomes full slices; `wrap`: concrete negative numbers count from the back.
     """
     shape = x.type.shape
-    entries = [_entry(part, shape) for part in (key if isinstance(key, tuple) else (key,))]
+    entries = [_entry(_listed(part), shape) for part in key] if isinstance(key, tuple) else [_entry(key, shape)]
     indices = [i for i, e in enumerate(entries) if not (e is None or e is Ellipsis or isinstance(e, slice))]
     together = bool(indices) and indices[-1] - indices[0] == len(indices) - 1
     used = sum(_axes_of(e) for e in entries)
@@ -152,11 +153,14 @@ def _entry(part: Any, shape: Shape) -> Any:
     return found
 
 
+def _listed(part: Any) -> Any:
+    """A list or tuple within a tuple is an array; alone, it would be taken for several dimensions by some and not by others."""
+    return part if not isinstance(part, list | tuple) else asarray(part) if part else np.zeros(0, np.int32)
+
+
 def _as_index(part: Any) -> Any:
     if hasattr(part, "__jax_array__") or hasattr(part, "__array__"):
         return as_array(part)
-    if isinstance(part, tuple):
-        return np.asarray(part)
     if isinstance(part, list | str | float | complex | dict | set) or not hasattr(part, "__index__"):
         raise errors.IndexNotSupported(index=f"{part!r} of type {type(part).__name__}")
     return np.asarray(operator.index(part))
