@@ -101,8 +101,11 @@ class SpecMalformed(CeladonError, ValueError):
     code = "CEL610"
     title = "An argument spec can't be read"
     message = "the spec '{spec}' of argument '{argument}' can't be read: {reason}"
-    cause = "A spec is dtype[shape] (f32[2048,2048]), a number, a .npy file, or a list, tuple or dict of specs."
-    cure = "Write it in one of these forms, in quotes so that the shell leaves it alone."
+    cause = "A spec says of what dtype and shape an argument is, or what its value is."
+    cure = (
+        "Write dtype[shape] (f32[2048,2048]), a number, a .npy file, or a list, tuple or dict of these, in quotes so that "
+        "the shell leaves it alone."
+    )
     when = "When the text after `=` of --arg or --static is none of the known forms."
     trigger = "from celadon.ledger import specs; specs.argument('x=f32[2,two]')"
     cured = "from celadon.ledger import specs; specs.argument('x=f32[2,2]')"
