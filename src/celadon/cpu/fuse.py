@@ -34,6 +34,7 @@ from celadon.program import Equation, Literal, Operand, Program, Var
 from celadon.types import ArrayType, DType, Shape, from_short, short_name
 
 Rule = Callable[["Fusion", int], None]
+_MAY_FAIL = frozenset(("pure_callback", "io_callback", "debug_callback", "fft"))  # ops whose steps may raise an exception
 _PARTS = ("slice", "reverse", "addressed")
 rules: dict[str, Rule] = {}  # by op name: how an equation that is no map, view, iota or reduce becomes steps
 
@@ -108,6 +109,7 @@ class Fusion:
         self.scopes = [_Scope([], {}, (0, self.variables), self.variables, False)]
         self.aliased: set[int] = set()
         self.parts: set[int] = set()  # aliases that begin elsewhere than their source, or lie among the numbers: no result is one
+        self.may_fail = any(equation.op.name in _MAY_FAIL for equation in self.program.equations)
         self.numeric: set[int] = set()  # aliases of numbers
         self.crowded: set[int] = set()  # rows of a larger array: nothing may be written past their ends
 

@@ -16,7 +16,13 @@ _NODES_AT_MOST = 192  # machine code for many values at once takes long to make
 
 
 def while_in_kernel(fusion: Fusion, index: int) -> bool:
-    """Launch a loop of scalars; false where it is none, or too long."""
+    """Launch a loop of scalars; false where it is none, or too long.
+
+    Where a step before it may raise an exception, what it would have given might decide when the loop ends: then it has to be
+    one that ends by the driver's word.
+    """
+    if fusion.may_fail:
+        return False
     equation = fusion.program.equations[index]
     params = equation.params
     condition, body = _held(params["condition"]), _held(params["body"])
