@@ -152,7 +152,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 @named("hypot")
 def _hypot(x: Any, y: Any) -> Any:
     x, y = (ops.abs_(one) for one in inexact("hypot", x, y))
-    zero, one, infinity = fixed_like(0, x), fixed_like(1, x), fixed_like(np.inf, x)
+    zero, one, infinity = fixed_like(0, x), fixed_like(1, x), fixed(np.inf, x.type.dtype)
     infinite = ops.or_(ops.compare(x, infinity, direction="EQ"), ops.compare(y, infinity, direction="EQ"))
     large, small = ops.maximum(x, y), ops.minimum(x, y)
     nothing, again = (ops.compare(large, zero, direction="EQ") for _ in range(2))
@@ -192,7 +192,7 @@ def _or_zero(x: Any, sized: Any) -> Any:
     """0 in place of infinity, which is looked for in `sized`: two values of -inf have no share in their sum."""
     part = ops.real(sized) if kind(sized.type.dtype) == "c" else sized
     infinite = ops.compare(part, fixed(np.inf, real_dtype(x.type.dtype)), direction="EQ")
-    return ops.select(infinite, fixed_like(0, x), x)
+    return ops.select(infinite, fixed(0, x.type.dtype), x)
 
 
 def _logaddexp(x: Any, y: Any, power: Any = None, factor: Any = None) -> Any:

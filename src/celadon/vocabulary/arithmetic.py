@@ -23,6 +23,7 @@ from celadon.vocabulary.kinds import (
     of_kind,
     real_dtype,
     require,
+    strong,
 )
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 from celadon.vocabulary.shape import broadcast_in_dim
@@ -208,7 +209,7 @@ def _is(x: Any, value: int) -> Any:
 def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
     if y in (0, 1):
         return t if y else None
-    return multiply(t, multiply(literal(y, x.type.dtype, x.type.weak_type), integer_pow(x, y=y - 1)))
+    return multiply(t, multiply(literal(y, x.type.dtype), integer_pow(x, y=y - 1)))
 
 
 def _whole_power_tangent(t: Any, out: Any, x: Any, n: Any) -> Any:
@@ -290,7 +291,7 @@ whole_power = Op(
 )  # fmt: skip
 square = elementwise(
     "square", by_kind(iuf=np.square, c=lambda x: complex_product(x, x)), NUMBER, text="chlo.square", exact="iuf",
-    tangent=(lambda t, out, x: multiply(t, multiply(like(2, x), x)),),
+    tangent=(lambda t, out, x: multiply(t, multiply(strong(2, x), x)),),
 )
 
 maximum = elementwise(

@@ -124,6 +124,11 @@ def like(value: Any, x: Any) -> Literal:
     return Literal(fixed(value, x.type.dtype).value, x.type.with_shape(()), True)
 
 
+def strong(value: Any, x: Any) -> Literal:
+    """A number of a value's dtype that stays in the structure and is not weak: where JAX's derivatives are not."""
+    return fixed(value, x.type.dtype)
+
+
 def real_dtype(dtype: DType) -> DType:
     """The dtype of a complex number's parts; that of a real one is itself.
 

@@ -11,7 +11,7 @@ from celadon.op import Op, unite_all
 from celadon.vocabulary import bessel, error_function, gamma_function
 from celadon.vocabulary.arithmetic import add, divide, multiply, negate, sign, square, subtract
 from celadon.vocabulary.comparison import compare, select
-from celadon.vocabulary.kinds import FLOAT, elementwise, like, one_type
+from celadon.vocabulary.kinds import FLOAT, elementwise, like, one_type, strong
 from celadon.vocabulary.precision import in_double
 from celadon.vocabulary.transcendental import exponential
 
@@ -22,11 +22,11 @@ def _special(name: str, numpy: Callable[..., Any], operands: int = 1, **rules: A
 
 def _bell(x: Any) -> Any:
     """exp(-x²) 2/sqrt(pi), the slope of erf."""
-    return multiply(like(2 / math.sqrt(math.pi), x), exponential(negate(square(x))))
+    return multiply(strong(2 / math.sqrt(math.pi), x), exponential(negate(square(x))))
 
 
 def _erf_inv_tangent(t: Any, out: Any, x: Any) -> Any:
-    return multiply(t, multiply(like(math.sqrt(math.pi) / 2, x), exponential(square(out))))
+    return multiply(t, multiply(strong(math.sqrt(math.pi) / 2, x), exponential(square(out))))
 
 
 def _next_polygamma(t: Any, out: Any, m: Any, x: Any) -> Any:
@@ -64,6 +64,6 @@ bessel_i0e = Op(
 )
 bessel_i1e = _special("bessel_i1e", bessel.bessel_i1e, tangent=(_i1e_tangent,))
 lgamma = _special("lgamma", gamma_function.lgamma, tangent=(lambda t, out, x: multiply(t, digamma(x)),))
-digamma = _special("digamma", gamma_function.digamma, tangent=(lambda t, out, x: multiply(t, polygamma(like(1, x), x)),))
+digamma = _special("digamma", gamma_function.digamma, tangent=(lambda t, out, x: multiply(t, polygamma(strong(1, x), x)),))
 polygamma = _special("polygamma", gamma_function.polygamma, 2, tangent=(_no_order("polygamma"), _next_polygamma))
 zeta = _special("zeta", gamma_function.zeta, 2, tangent=(_no_order("zeta"), _zeta_tangent))

@@ -10,7 +10,7 @@ import numpy as np
 from celadon.op import Op, unite_all
 from celadon.program import fixed
 from celadon.vocabulary.arithmetic import add, divide, integer_pow, joined, multiply, negate, square, subtract
-from celadon.vocabulary.kinds import FLOAT, INEXACT, elementwise, like, one_type
+from celadon.vocabulary.kinds import FLOAT, INEXACT, elementwise, like, one_type, strong
 from celadon.vocabulary.precision import by_kind, in_double, in_single
 
 Array = Any
@@ -62,15 +62,15 @@ def _square_size(x: Array, y: Array) -> Array:
 
 sqrt = elementwise(
     "sqrt", by_kind(f=in_single(np.sqrt), c=in_double(np.sqrt)), INEXACT, exact="f",
-    tangent=(lambda t, out, x: multiply(t, divide(like(0.5, x), out)),),
+    tangent=(lambda t, out, x: multiply(t, divide(strong(0.5, x), out)),),
 )  # fmt: skip
 rsqrt = elementwise(
     "rsqrt", in_double(_reciprocal_root), INEXACT,
-    tangent=(lambda t, out, x: multiply(t, multiply(like(-0.5, x), divide(out, x))),),
+    tangent=(lambda t, out, x: multiply(t, multiply(strong(-0.5, x), divide(out, x))),),
 )  # fmt: skip
 cbrt = elementwise(
     "cbrt", in_double(np.cbrt), FLOAT,
-    tangent=(lambda t, out, x: multiply(t, multiply(like(1 / 3, x), integer_pow(out, y=-2))),),
+    tangent=(lambda t, out, x: multiply(t, multiply(strong(1 / 3, x), integer_pow(out, y=-2))),),
 )  # fmt: skip
 exponential = elementwise("exponential", in_double(np.exp), INEXACT, tangent=(lambda t, out, x: multiply(t, out),))
 exponential_minus_one = elementwise(
@@ -79,7 +79,7 @@ exponential_minus_one = elementwise(
 )  # fmt: skip
 exp2 = Op(
     "exp2", one_type("exp2", INEXACT), in_double(np.exp2), expand=_exp2_expand, unite=unite_all, kind="elementwise",
-    tangent=(lambda t, out, x: multiply(t, multiply(like(np.log(2.0), x), out)),),
+    tangent=(lambda t, out, x: multiply(t, multiply(strong(np.log(2.0), x), out)),),
 )
 log = elementwise("log", in_double(np.log), INEXACT, tangent=(lambda t, out, x: divide(t, x),))
 log_plus_one = elementwise(
@@ -94,7 +94,7 @@ logistic = Op(
 
 sine = elementwise("sine", in_double(np.sin), INEXACT, tangent=(lambda t, out, x: multiply(t, cosine(x)),))
 cosine = elementwise("cosine", in_double(np.cos), INEXACT, tangent=(lambda t, out, x: negate(multiply(t, sine(x))),))
-tan = elementwise("tan", in_double(np.tan), INEXACT, tangent=(lambda t, out, x: multiply(t, add(like(1, x), square(out))),))
+tan = elementwise("tan", in_double(np.tan), INEXACT, tangent=(lambda t, out, x: multiply(t, add(strong(1, x), square(out))),))
 tanh = elementwise("tanh", in_double(np.tanh), INEXACT, tangent=(_tanh_tangent,))
 atan2 = elementwise(
     "atan2", by_kind(f=in_double(np.arctan2), c=in_double(_angle)), INEXACT, 2,
@@ -102,9 +102,9 @@ atan2 = elementwise(
              lambda t, out, y, x: negate(multiply(t, divide(y, _square_size(x, y))))),
 )  # fmt: skip
 
-asin = _chlo("asin", np.arcsin, lambda x: rsqrt(subtract(like(1, x), square(x))))
-acos = _chlo("acos", np.arccos, lambda x: negate(rsqrt(subtract(like(1, x), square(x)))))
-atan = _chlo("atan", np.arctan, lambda x: divide(like(1, x), add(like(1, x), square(x))))
+asin = _chlo("asin", np.arcsin, lambda x: rsqrt(subtract(strong(1, x), square(x))))
+acos = _chlo("acos", np.arccos, lambda x: negate(rsqrt(subtract(strong(1, x), square(x)))))
+atan = _chlo("atan", np.arctan, lambda x: divide(strong(1, x), add(like(1, x), square(x))))
 sinh = _chlo("sinh", np.sinh, lambda x: cosh(x))
 cosh = _chlo("cosh", np.cosh, lambda x: sinh(x))
 asinh = _chlo("asinh", np.arcsinh, lambda x: rsqrt(add(square(x), like(1, x))))
