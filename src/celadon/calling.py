@@ -311,7 +311,10 @@ def block_until_ready(x: Any) -> Any:
     >>> block_until_ready((1.0, 2.0))
     (1.0, 2.0)
     """
-    return tree.map(lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else leaf, x)
+    for leaf in (x,) if type(x) is Array else tree.leaves(x):
+        if hasattr(leaf, "block_until_ready"):
+            leaf.block_until_ready()
+    return x
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
