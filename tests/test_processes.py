@@ -247,6 +247,7 @@ def test_a_disk_that_fills_up_costs_a_compile_only(tmp_path: Any, monkeypatch: p
     try:
         with events.watching() as seen:
             found = celadon.jit(lambda x: cnp.arctan(x) * 7 - cnp.hypot(x, 3))(X)
+            store.settle()
     finally:
         monkeypatch.undo()
         store.set_folder(None)
